@@ -1,0 +1,44 @@
+# Needs Python 3.11 or newer and make; everything else is installed into .venv.
+# PYTHON chooses the interpreter, PIP_ARGS is added to `pip install` (another index, say).
+
+PYTHON ?= python3
+PIP_ARGS ?=
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help setup image demo test lint format clean
+
+help: ## show this list
+	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+
+setup: $(STAMP) ## install everything into .venv
+
+image: setup ## build the image for Docker boxes, where an engine answers
+	@$(BIN)/judge sandbox build || echo 'make: going on without Docker; `judge doctor` says more'
+
+demo: image ## judge the reference, an alternative and three known mistakes
+	@$(BIN)/python scripts/demo.py
+
+test: image ## run all tests
+	$(BIN)/pytest
+
+lint: setup ## check style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: setup ## rewrite the code in the project's style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean: ## remove everything that was made here
+	rm -rf $(VENV) demo dist .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(STAMP): pyproject.toml
+	@$(PYTHON) scripts/check_python.py
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet $(PIP_ARGS) --editable '.[charts,dev]'
+	@touch $@

@@ -1,0 +1,100 @@
+"""Charts as pictures: Vega-Lite to SVG and PNG, offline.
+
+The numbers in a chart come from a submission, so a specification may not fetch anything: data
+addresses are removed and the renderer is allowed none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import JsonValue
+
+from judge.results import Chart
+
+VEGA_LITE = "6.4"
+PNG_SCALE = 2.0
+
+
+class ChartsUnavailable(Exception):
+    """The renderer is not installed; the message says how to get it."""
+
+
+class UndrawableChart(Exception):
+    """The specification of a chart is not valid: the problem's fault."""
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """One chart as pictures."""
+
+    svg: str
+    png: bytes
+
+
+def draw(chart: Chart) -> Drawing:
+    """Render a chart; raises `ChartsUnavailable` or `UndrawableChart`."""
+    renderer = load_renderer()
+    spec = self_contained(chart)
+    options = {"vl_version": VEGA_LITE, "allowed_base_urls": []}
+    try:
+        svg = renderer.vegalite_to_svg(spec, **options)
+        png = renderer.vegalite_to_png(spec, scale=PNG_SCALE, **options)
+    except ValueError as error:
+        first_line = str(error).partition("\n")[0]
+        raise UndrawableChart(f"the chart {chart.id!r} cannot be drawn: {first_line}") from None
+    return Drawing(svg, png)
+
+
+def write_charts(charts: Sequence[Chart], folder: Path, prefix: str) -> list[Path]:
+    """Write each chart as `<prefix>-<id>.svg` and `.png` into `folder`, and return the paths.
+
+    Raises what `draw` raises, and `OSError`.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    written: list[Path] = []
+    for chart in charts:
+        drawing = draw(chart)
+        stem = folder / file_stem(f"{prefix}-{chart.id}")
+        written += [stem.with_name(f"{stem.name}.svg"), stem.with_name(f"{stem.name}.png")]
+        written[-2].write_text(drawing.svg, encoding="utf-8")
+        written[-1].write_bytes(drawing.png)
+    return written
+
+
+def load_renderer() -> Any:
+    """The renderer's module; raises `ChartsUnavailable`.
+
+    Imported on demand: it is optional, and 60 MB that no other command needs.
+    """
+    try:
+        import vl_convert  # noqa: PLC0415 - see above
+    except ImportError:
+        raise ChartsUnavailable(
+            "drawing charts needs an optional part: pip install 'judge[charts]'"
+        ) from None
+    return vl_convert
+
+
+def self_contained(chart: Chart) -> dict[str, JsonValue]:
+    """The chart's specification without data addresses, and with its table where it has no data."""
+    values: list[JsonValue] = [dict(row) for row in chart.table]
+    own = {key: _without_addresses(value) for key, value in chart.spec.items()}
+    return {"data": {"values": values}, **own}
+
+
+def _without_addresses(value: JsonValue) -> JsonValue:
+    if isinstance(value, list):
+        return [_without_addresses(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _without_addresses(item) for key, item in value.items() if key != "url"}
+    return value
+
+
+def file_stem(name: str) -> str:
+    """`name` with everything but letters, digits, dot, dash and underscore as a dash."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).lstrip(".-") or "chart"

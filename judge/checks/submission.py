@@ -1,0 +1,119 @@
+"""The code under judgement, as a check sees it."""
+
+from __future__ import annotations
+
+import difflib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+
+from judge.checks.failures import fail
+from sandbox.protocol import Parameter
+from sandbox.text import printable
+
+Array = torch.Tensor | np.ndarray
+
+
+@dataclass(frozen=True)
+class ChangedArgument:
+    """An array argument that a call changed: its name, or position from 0, and plain copies."""
+
+    name: str | int
+    before: Array
+    after: Array
+
+
+@dataclass(frozen=True)
+class Observation:
+    """A call's result, and the array arguments that are not as they were."""
+
+    value: Any
+    changed: tuple[ChangedArgument, ...]
+
+
+@dataclass(frozen=True)
+class Signature:
+    """A callable's parameters in order; None when Python cannot tell (some builtins)."""
+
+    parameters: tuple[Parameter, ...] | None
+
+    def accepts(self, positional: int, keywords: Sequence[str] = ()) -> bool:
+        """Whether a call with so many positional arguments and these keywords can bind."""
+        if self.parameters is None:
+            return True
+        return _missing(self.parameters, positional, keywords) is None
+
+    def problem_with(self, positional: int, keywords: Sequence[str] = ()) -> str | None:
+        """In words, why such a call cannot bind; None when it can."""
+        if self.parameters is None:
+            return None
+        return _missing(self.parameters, positional, keywords)
+
+
+class Submission(ABC):
+    """Calls the functions of the code under judgement.
+
+    ``submission.f(x, y=2)`` calls its function `f`. What that raises arrives as `SubmissionError`.
+    Results are plain: tensors, numpy arrays, numbers, text, None, tuples, lists and dicts of those,
+    and `sandbox.protocol.Strange` in place of anything else. `torch.autograd.grad` works on
+    returned tensors (without `create_graph`).
+    """
+
+    @abstractmethod
+    def names(self) -> Sequence[str]:
+        """The public callables it defines."""
+
+    @abstractmethod
+    def call(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
+        """Call its function `name`, which exists."""
+
+    @abstractmethod
+    def observe(self, name: str, /, *args: Any, **kwargs: Any) -> Observation:
+        """Call its function `name` and compare array arguments with what was passed."""
+
+    @abstractmethod
+    def signature(self, name: str, /) -> Signature | None:
+        """The parameters of its callable `name`; None when there is no such callable."""
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        self.require(name)
+        return partial(self.call, name)
+
+    def require(self, name: str) -> None:
+        """Fail, in words, when it does not define the callable `name`."""
+        names = self.names()
+        if name not in names:
+            fail(_missing_name(name, names))
+
+
+def _missing_name(name: str, names: Sequence[str]) -> str:
+    close = difflib.get_close_matches(name, names, n=1)
+    hint = f" It does define `{printable(close[0], 80)}`; was that meant?" if close else ""
+    return f"The solution does not define a function `{name}`.{hint}"
+
+
+def _missing(
+    parameters: tuple[Parameter, ...], positional: int, keywords: Sequence[str]
+) -> str | None:
+    by_position = [p for p in parameters if p.kind.startswith("POSITIONAL")]
+    takes_more = any(p.kind == "VAR_POSITIONAL" for p in parameters)
+    if positional > len(by_position) and not takes_more:
+        return f"it takes {len(by_position)} positional arguments, and {positional} are passed"
+    by_name = {p.name for p in parameters if p.kind in ("POSITIONAL_OR_KEYWORD", "KEYWORD_ONLY")}
+    takes_any_name = any(p.kind == "VAR_KEYWORD" for p in parameters)
+    for keyword in keywords:
+        if keyword not in by_name and not takes_any_name:
+            return f"it has no parameter called `{keyword}`"
+    filled = {p.name for p in by_position[:positional]} | set(keywords)
+    for parameter in parameters:
+        required = not parameter.has_default and not parameter.kind.startswith("VAR")
+        if required and parameter.name not in filled:
+            return f"it needs an argument `{printable(parameter.name, 80)}` that is not passed"
+    return None

@@ -1,0 +1,65 @@
+"""What the grader says while it judges: a stream of events, in order, ending in `Finished`.
+
+The grader yields them, whoever asked for the verdict keeps them. They are the only thing that
+leaves the grader box, and they are built from the parts of a result (`judge.results`).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter
+
+from judge.results import Chart, CheckResult, Diagnosis, Output, Record
+from judge.verdicts import Verdict
+
+
+class TierStarted(Record):
+    """The checks of a tier are about to run."""
+
+    type: Literal["tier_started"] = "tier_started"
+    tier: str
+
+
+class CheckFinished(Record):
+    """One check of a tier has its verdict."""
+
+    type: Literal["check_finished"] = "check_finished"
+    tier: str
+    check: CheckResult
+
+
+class ChartDrawn(Record):
+    """An experiment recorded a chart."""
+
+    type: Literal["chart"] = "chart"
+    chart: Chart
+
+
+class TierFinished(Record):
+    """A tier is complete; a tier that did not run is finished as SK without a start."""
+
+    type: Literal["tier_finished"] = "tier_finished"
+    tier: str
+    verdict: Verdict
+    passed: int
+    total: int
+
+
+class Finished(Record):
+    """The submission is judged. `fault` says what was wrong on our side when it is JE."""
+
+    type: Literal["finished"] = "finished"
+    verdict: Verdict
+    score: float
+    diagnosis: list[Diagnosis] = []
+    output: Output = Output()
+    spans: dict[str, float] = {}
+    fault: str = ""
+
+
+Event = Annotated[
+    TierStarted | CheckFinished | ChartDrawn | TierFinished | Finished,
+    Field(discriminator="type"),
+]
+EVENT: TypeAdapter[Event] = TypeAdapter(Event)

@@ -1,0 +1,432 @@
+"""Judging one submission: tiers in order, a verdict for every check, and who is to blame.
+
+This runs in a fork of the paused pytest session. A check that passes is AC. A check that does not
+is run once more on the reference, with the same seed, before anyone is blamed: if the reference
+fails it too, the check is at fault and its verdict is JE with the author's file and line. So no
+mistake of ours or of an author's can cost a student anything.
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+
+import pytest
+from _pytest.runner import runtestprotocol
+
+from judge.checks.charts import Charts
+from judge.checks.current import CURRENT, Judging
+from judge.checks.failures import CheckFailure, SubmissionError, UnusableResult
+from judge.checks.local import LocalSubmission
+from judge.checks.marks import describe
+from judge.checks.submission import Submission
+from judge.events import (
+    ChartDrawn,
+    CheckFinished,
+    Event,
+    Finished,
+    TierFinished,
+    TierStarted,
+)
+from judge.grader.diagnosis import diagnose
+from judge.grader.messages import CheckCard, GraderTier, Job, ProblemPack
+from judge.grader.remote import CallRecord, RemoteSubmission
+from judge.grader.runner import Runner, RunnerFault, RunnerUnavailable
+from judge.results import Chart, CheckResult, Detail, Diagnosis, Frame, Output
+from judge.verdicts import Verdict, first_failing
+from sandbox.protocol import Failure
+from sandbox.text import printable
+
+CHECK_PATIENCE_FACTOR = 2.0  # of the tier's wall time: what a check may use for itself
+_ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
+
+
+class CheckHung(BaseException):
+    """A check used more time of its own than any check should: the author's fault."""
+
+
+@dataclass(frozen=True)
+class Checks:
+    """The collected checks of one problem version, by tier, in the order they are written."""
+
+    pack: ProblemPack
+    folder: Path
+    by_tier: dict[str, list[pytest.Item]]
+
+    def cards(self) -> list[CheckCard]:
+        """What is known of every check before it runs, in order."""
+        cards = []
+        for tier, items in self.by_tier.items():
+            for item in items:
+                about = describe(item)
+                cards.append(CheckCard(tier, about.id, about.title, about.kind, about.why))
+        return cards
+
+    def selected(self, tier: GraderTier, *, visible_only: bool) -> list[pytest.Item]:
+        """The checks of a tier to run: all, or those the problem shows as examples."""
+        items = self.by_tier[tier.id]
+        if not visible_only or tier.visible is True:
+            return items
+        names = tier.visible or ()
+        return [item for item in items if function_name(item) in names]
+
+
+@dataclass
+class _Outcome:
+    """What one run of a check came to: None, or what it raised."""
+
+    error: BaseException | None
+    wall_ms: float
+
+
+class CheckRunner:
+    """Runs pytest items one at a time and catches what they raise, whatever it is."""
+
+    def __init__(self) -> None:
+        self._error: BaseException | None = None
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(
+        self,
+        item: pytest.Item,  # noqa: ARG002  # pluggy passes what a hook names
+        call: pytest.CallInfo[None],
+    ) -> Iterator[None]:
+        """Keep the exception itself: the report has only its text, which never leaves here."""
+        if call.excinfo is not None and self._error is None:
+            self._error = call.excinfo.value
+        return (yield)
+
+    def run(self, item: pytest.Item, judging: Judging) -> _Outcome:
+        """Run `item` with `judging` as what its fixtures see."""
+        self._error = None
+        item.config.stash[CURRENT] = judging
+        started = time.monotonic()
+        runtestprotocol(item, log=False, nextitem=None)
+        return _Outcome(self._error, (time.monotonic() - started) * 1000)
+
+
+@dataclass
+class _TierRun:
+    """A tier while it is being judged."""
+
+    tier: GraderTier
+    results: list[CheckResult] = field(default_factory=list)
+    failed_records: list[CallRecord] = field(default_factory=list)
+    passed_records: list[CallRecord] = field(default_factory=list)
+
+    @property
+    def verdict(self) -> Verdict:
+        return first_failing(result.verdict for result in self.results)
+
+    @property
+    def passed(self) -> int:
+        return sum(result.verdict is Verdict.AC for result in self.results)
+
+
+class Grading:
+    """One job, from the first tier to the final verdict."""
+
+    def __init__(
+        self,
+        checks: Checks,
+        runner_of_checks: CheckRunner,
+        job: Job,
+        emit: Callable[[Event], None],
+    ) -> None:
+        self._checks = checks
+        self._pack = checks.pack
+        self._check_runner = runner_of_checks
+        self._job = job
+        self._emit = emit
+        self._runner: Runner | None = None
+        self._submission: RemoteSubmission | None = None
+        self._outputs: list[tuple[str, bool]] = []
+        self._verdicts: dict[str, Verdict] = {}
+        self._ended = False
+        self.spans = {"fork": round((time.monotonic() - job.sent_s) * 1000, 3)}
+
+    def run(self) -> None:
+        """Judge every tier that can run, and emit `Finished` last."""
+        runs = [self._tier(tier) for tier in self._pack.tiers]
+        with self._span("diagnosis"):
+            diagnosis = self._diagnosis(runs)
+        self._give_back_runner("released")
+        required = [run for run in runs if run.tier.required]
+        total = sum(len(run.results) for run in required)
+        self._emit(
+            Finished(
+                verdict=first_failing(run.verdict for run in required),
+                score=sum(run.passed for run in required) / total if total else 0.0,
+                diagnosis=diagnosis,
+                output=self._output(),
+                spans=self.spans,
+            )
+        )
+
+    # --- tiers -----------------------------------------------------------------------------
+
+    def _tier(self, tier: GraderTier) -> _TierRun:
+        run = _TierRun(tier)
+        items = self._checks.selected(tier, visible_only=self._job.visible_only)
+        if not self._may_run(tier) or not items:
+            run.results = [_skipped(item) for item in items]
+            for result in run.results:
+                self._emit(CheckFinished(tier=tier.id, check=result))
+        else:
+            self._emit(TierStarted(tier=tier.id))
+            with self._span(tier.id):
+                self._run_checks(run, items)
+        self._verdicts[tier.id] = run.verdict
+        self._ended = self._ended or run.verdict.ends_judging
+        self._emit(
+            TierFinished(
+                tier=tier.id, verdict=run.verdict, passed=run.passed, total=len(run.results)
+            )
+        )
+        return run
+
+    def _may_run(self, tier: GraderTier) -> bool:
+        met = all(self._verdicts.get(needed) is Verdict.AC for needed in tier.requires)
+        return met and not self._ended
+
+    def _run_checks(self, run: _TierRun, items: Sequence[pytest.Item]) -> None:
+        fault: RunnerFault | None = None
+        if self._runner is not None:
+            self._runner.budget_s = self._job.limits.wall_s
+        for item in items:
+            if fault is None:
+                result, fault = self._check(run, item)
+            else:
+                result = _skipped(item)
+            run.results.append(result)
+            self._emit(CheckFinished(tier=run.tier.id, check=result))
+        if fault is not None:
+            self._give_back_runner()
+
+    def _check(self, run: _TierRun, item: pytest.Item) -> tuple[CheckResult, RunnerFault | None]:
+        try:
+            submission = self._ready_submission()
+        except RunnerFault as refused:
+            detail = _frames_detail(refused.failure)
+            return _result(item, refused.verdict, refused.message, detail), refused
+        records = submission.start_check()
+        charts = Charts()
+        outcome = self._run_check(item, submission, charts)
+        if isinstance(outcome.error, RunnerUnavailable):
+            raise outcome.error
+        self._draw(charts, run.tier)
+        if outcome.error is None:
+            run.passed_records += records
+            return _result(item, Verdict.AC, wall_ms=outcome.wall_ms), None
+        run.failed_records += records
+        result = self._blame(item, outcome)
+        fault = outcome.error if isinstance(outcome.error, RunnerFault) else None
+        return result, fault
+
+    def _draw(self, charts: Charts, tier: GraderTier) -> None:
+        for chart in charts.recorded:
+            drawn = Chart(
+                id=chart.id,
+                tier=tier.id,
+                title=chart.title,
+                source=charts.source,
+                spec=chart.spec,
+                table=chart.table,
+            )
+            self._emit(ChartDrawn(chart=drawn))
+
+    def _run_check(self, item: pytest.Item, submission: Submission, charts: Charts) -> _Outcome:
+        with self._own_time_limit():
+            return self._check_runner.run(item, Judging(submission, self._job.seed, charts))
+
+    # --- blame -----------------------------------------------------------------------------
+
+    def _blame(self, item: pytest.Item, outcome: _Outcome) -> CheckResult:
+        error = outcome.error
+        if isinstance(error, RunnerFault) and error.verdict not in (Verdict.WA, Verdict.RE):
+            detail = _frames_detail(error.failure)
+            return _result(item, error.verdict, error.message, detail, outcome.wall_ms)
+        author_error = error if _is_authors(error) else self._error_on_reference(item)
+        if author_error is not None:
+            message = self._author_message(author_error)
+            return _result(item, Verdict.JE, message, wall_ms=outcome.wall_ms)
+        verdict, message, detail = _student_failure(error)
+        return _result(item, verdict, message, detail, outcome.wall_ms)
+
+    def _error_on_reference(self, item: pytest.Item) -> BaseException | None:
+        """What the same check with the same seed raises on the reference, None if it passes."""
+        reference = LocalSubmission.from_sources(
+            {self._pack.main: self._pack.reference}, self._pack.main, self._pack.provided
+        )
+        return self._run_check(item, reference, Charts("reference")).error
+
+    def _author_message(self, error: BaseException) -> str:
+        place = author_place(error, self._checks.folder, self._pack.slug)
+        said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        return (
+            f"This check is broken, not your code: the reference does not pass it either. "
+            f"{place}: {printable(said, 400)}"
+        )
+
+    def _diagnosis(self, runs: Sequence[_TierRun]) -> list[Diagnosis]:
+        for run in runs:
+            if run.verdict in (Verdict.WA, Verdict.RE):
+                records = [*run.failed_records, *run.passed_records]
+                return diagnose(self._pack, records, self._job.seed)
+        return []
+
+    # --- the runner ------------------------------------------------------------------------
+
+    def _ready_submission(self) -> RemoteSubmission:
+        """The loaded submission; leases a fresh child when the last one is gone."""
+        if self._submission is None:
+            with self._span("runner"):
+                self._runner = Runner(self._job.runner, self._job.limits)
+            with self._span("import"):
+                try:
+                    self._runner.load(
+                        self._job.files, self._pack.main, self._pack.provided, self._job.seed
+                    )
+                except RunnerFault:
+                    self._give_back_runner()
+                    raise
+            self._submission = RemoteSubmission(self._runner)
+        return self._submission
+
+    def _give_back_runner(self, span: str = "replaced") -> None:
+        if self._runner is None:
+            return
+        with self._span(span):
+            self._runner.close()
+        self._outputs.append(self._runner.output())
+        self._runner = self._submission = None
+
+    def _output(self) -> Output:
+        return Output(
+            text="".join(text for text, _ in self._outputs),
+            truncated=any(truncated for _, truncated in self._outputs),
+        )
+
+    # --- time ------------------------------------------------------------------------------
+
+    @contextmanager
+    def _span(self, name: str) -> Iterator[None]:
+        started = time.monotonic()
+        try:
+            yield
+        finally:
+            elapsed_ms = (time.monotonic() - started) * 1000
+            self.spans[name] = round(self.spans.get(name, 0.0) + elapsed_ms, 3)
+
+    @contextmanager
+    def _own_time_limit(self) -> Iterator[None]:
+        """Interrupt a check that hangs by itself; one that waits for the runner has a deadline."""
+        wall_s = self._job.limits.wall_s
+        patience_s = CHECK_PATIENCE_FACTOR * wall_s
+
+        def on_alarm(_number: int, _frame: FrameType | None) -> None:
+            if self._runner is not None and self._runner.waiting:
+                signal.setitimer(signal.ITIMER_REAL, wall_s)
+            else:
+                raise CheckHung(f"the check itself did not end within {patience_s:g} s")
+
+        signal.signal(signal.SIGALRM, on_alarm)
+        signal.setitimer(signal.ITIMER_REAL, patience_s)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def function_name(item: pytest.Item) -> str:
+    """The name of a check's function, without its parameters."""
+    return getattr(item, "originalname", None) or item.name
+
+
+def author_place(error: BaseException, folder: Path, slug: str) -> str:
+    """The innermost line of the author's files in a traceback, as `problems/slug/file:line`."""
+    for entry in reversed(traceback.extract_tb(error.__traceback__)):
+        path = Path(entry.filename)
+        if path.is_relative_to(folder):
+            return f"problems/{slug}/{path.relative_to(folder)}:{entry.lineno}"
+    return f"problems/{slug}"
+
+
+def _is_authors(error: BaseException | None) -> bool:
+    """Errors that no submission can cause: a hanging check, and skip or xfail inside one."""
+    return isinstance(error, CheckHung | pytest.skip.Exception | pytest.xfail.Exception)
+
+
+def _student_failure(error: BaseException | None) -> tuple[Verdict, str, Detail | None]:
+    match error:
+        case RunnerFault():
+            return error.verdict, error.message, _frames_detail(error.failure)
+        case CheckFailure():
+            return Verdict.WA, str(error), error.detail
+        case SubmissionError():
+            failure = error.failure
+            said = f"{printable(failure.kind)}: {printable(failure.message)}".rstrip(": ")
+            return Verdict.RE, f"The code raised {said}", _frames_detail(failure)
+        case UnusableResult():
+            return Verdict.RE, str(error), None
+        case AssertionError() | pytest.fail.Exception():
+            return Verdict.WA, str(error) or "This does not hold.", None
+        case _:
+            said = _ADDRESS.sub("0x…", printable(f"{type(error).__name__}: {error}", 300))
+            return Verdict.WA, f"The check could not use what the code returned ({said}).", None
+
+
+def _frames_detail(failure: Failure | None) -> Detail | None:
+    if failure is None:
+        return None
+    frames = [
+        Frame(
+            file=printable(frame.file),
+            line=max(frame.line, 0),
+            function=printable(frame.function),
+            text=printable(frame.text),
+        )
+        for frame in failure.frames
+    ]
+    if failure.syntax_line is not None:
+        frames.append(
+            Frame(
+                file=frames[0].file if frames else "",
+                line=failure.syntax_line,
+                function="",
+                text=printable(failure.syntax_text),
+                column=failure.syntax_column,
+            )
+        )
+    return Detail(frames=frames) if frames else None
+
+
+def _skipped(item: pytest.Item) -> CheckResult:
+    return _result(item, Verdict.SK)
+
+
+def _result(
+    item: pytest.Item,
+    verdict: Verdict,
+    message: str = "",
+    detail: Detail | None = None,
+    wall_ms: float = 0.0,
+) -> CheckResult:
+    about = describe(item)
+    return CheckResult(
+        id=about.id,
+        title=about.title,
+        kind=about.kind,
+        why=about.why,
+        verdict=verdict,
+        message=message,
+        detail=detail,
+        wall_ms=round(wall_ms, 3),
+    )

@@ -1,0 +1,188 @@
+"""Messages between the grader box and the process that launched it.
+
+The larger ones travel msgpack-encoded in the payload of their frame (`encode`, `decode`), since a
+header is bounded at 1 MiB; both ends are trusted.
+"""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Struct
+
+from judge.results import Limits
+
+
+class GraderTier(Struct, frozen=True):
+    """One tier as the grader needs it. `checks_file` is relative to the problem folder.
+
+    `requires` are ids of tiers that must be accepted before this one runs. `visible` lists the
+    checks that a `run` executes: all of them (True), none (False), or these by function name.
+    """
+
+    id: str
+    title: str
+    checks_file: str
+    requires: tuple[str, ...]
+    visible: bool | tuple[str, ...]
+    required: bool = True
+
+
+class Pitfall(Struct, frozen=True):
+    """A known mistake: whole sources of a wrong solution, and the hint that names the mistake."""
+
+    id: str
+    hint: str
+    source: bytes
+
+
+class ProblemPack(Struct, frozen=True):
+    """A problem version, complete: what the grader opens a paused session for."""
+
+    slug: str
+    version: str
+    main: str
+    reference: bytes
+    provided: bytes | None
+    tiers: tuple[GraderTier, ...]
+    pitfalls: tuple[Pitfall, ...]
+    files: dict[str, bytes]
+
+
+class JobLimits(Struct, frozen=True):
+    """The limits that the grader itself enforces, in seconds and bytes."""
+
+    wall_s: float
+    cpu_s: float
+    output_bytes: int
+
+    @classmethod
+    def of(cls, limits: Limits) -> JobLimits:
+        """The grader's share of a problem's limits."""
+        return cls(limits.wall_s, limits.cpu_s, limits.output_bytes)
+
+
+class Job(Struct, frozen=True):
+    """One submission to judge, against an opened problem version, in the runner at `runner`.
+
+    `sent_s` is `time.monotonic` of the sender; the clock is the machine's, boxes included.
+    """
+
+    id: str
+    version: str
+    files: dict[str, bytes]
+    seed: int
+    limits: JobLimits
+    runner: str
+    tiers: int
+    sent_s: float
+    visible_only: bool = False
+
+
+class OpenProblem(Struct, frozen=True, tag="open"):
+    """Collect the checks of the `ProblemPack` in the payload."""
+
+    version: str
+
+
+class StartJob(Struct, frozen=True, tag="job"):
+    """Judge the `Job` in the payload."""
+
+    id: str
+
+
+class CancelJob(Struct, frozen=True, tag="cancel"):
+    """Stop judging a submission; it ends as `JobLost`."""
+
+    id: str
+
+
+ToGrader = OpenProblem | StartJob | CancelJob
+
+
+class GraderReady(Struct, frozen=True, tag="ready"):
+    """The grader is warm."""
+
+    box: str
+    torch: str
+    numpy: str
+    python: str
+
+
+class CheckCard(Struct, frozen=True):
+    """What is known of a check before it runs."""
+
+    tier: str
+    id: str
+    title: str
+    kind: str
+    why: str
+
+
+class ProblemOpened(Struct, frozen=True, tag="opened"):
+    """The checks of a problem version are collected."""
+
+    version: str
+    checks: list[CheckCard]
+
+
+class ProblemBroken(Struct, frozen=True, tag="broken"):
+    """The checks cannot be collected: the author's file, line and what went wrong."""
+
+    version: str
+    file: str
+    line: int
+    message: str
+
+
+class JobEvent(Struct, frozen=True, tag="event"):
+    """One `judge.events` event of a job, as JSON in the payload; `last` ends the job."""
+
+    id: str
+    last: bool
+
+
+class JobLost(Struct, frozen=True, tag="lost"):
+    """The grading process of a job ended without a verdict: our fault, try again."""
+
+    id: str
+    reason: str
+
+
+FromGrader = GraderReady | ProblemOpened | ProblemBroken | JobEvent | JobLost
+
+
+class ChildStarted(Struct, frozen=True, tag="child"):
+    """First message of a grading process: its process id, inside the box."""
+
+    pid: int
+
+
+class ChildEvent(Struct, frozen=True, tag="child-event"):
+    """An event of the job, as JSON in the payload; `last` is true for `Finished`."""
+
+    last: bool
+
+
+FromChild = ChildStarted | ChildEvent
+
+
+class SessionOpened(Struct, frozen=True, tag="session-opened"):
+    """The pytest session is collected and paused."""
+
+    checks: list[CheckCard]
+
+
+class SessionBroken(Struct, frozen=True, tag="session-broken"):
+    """Collecting failed."""
+
+    file: str
+    line: int
+    message: str
+
+
+FromSession = SessionOpened | SessionBroken
+
+
+def encode(pack: ProblemPack | Job) -> bytes:
+    """A payload."""
+    return msgspec.msgpack.encode(pack)

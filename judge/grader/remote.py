@@ -1,0 +1,334 @@
+"""The submission as checks see it: calls run in the runner, results and gradients come back.
+
+A check writes ``out, weights = submission.multi_head_attention(q, k, v, ...)`` and
+``torch.autograd.grad(out, q, cotangent)`` as if the function were local. Behind that, arguments
+travel with their strides and aliasing; returned tensors hang on one autograd node per call, whose
+backward pass runs in the runner too. Second derivatives are not supported.
+
+Every call is recorded with its answers, for the diagnosis after a failure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import numpy as np
+import torch
+from msgspec import structs
+from torch.autograd.function import FunctionCtx, once_differentiable
+
+from judge.checks.failures import require_usable, submission_error
+from judge.checks.submission import ChangedArgument, Observation, Signature, Submission
+from judge.grader.runner import Runner, RunnerFault
+from judge.verdicts import Verdict
+from sandbox.arrays import (
+    Array,
+    DecodedArguments,
+    EncodedArguments,
+    build,
+    decode_arrays,
+    encode_arguments,
+)
+from sandbox.protocol import (
+    Backward,
+    Call,
+    Dense,
+    Describe,
+    Described,
+    Failure,
+    Gradients,
+    ProtocolError,
+    Raised,
+    Ref,
+    Reply,
+    Returned,
+    Value,
+)
+from sandbox.text import printable
+
+R = TypeVar("R")
+
+
+@dataclass
+class BackwardRecord:
+    """One backward pass: which outputs, with which cotangents, and the gradients answered."""
+
+    outputs: list[int]
+    cotangents: list[torch.Tensor]
+    inputs: list[int]
+    gradients: list[torch.Tensor | None] | None = None
+
+
+@dataclass
+class CallRecord:
+    """One call and everything the submission answered to it."""
+
+    function: str
+    arguments: EncodedArguments
+    failure: Failure | None = None
+    value: Value = None
+    arrays: list[Array | np.generic] = field(default_factory=list)
+    dense: list[Dense] = field(default_factory=list)
+    changed: list[int] = field(default_factory=list)
+    backwards: list[BackwardRecord] = field(default_factory=list)
+
+
+class RemoteSubmission(Submission):
+    """The submission that lives in a runner."""
+
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
+        self._forget = True
+        self._signatures: dict[str, Signature | None] = {}
+        self.records: list[CallRecord] = []
+
+    def start_check(self) -> list[CallRecord]:
+        """Forget the graphs of earlier calls; returns this check's records, to be filled."""
+        self._forget = True
+        self.records = []
+        return self.records
+
+    def names(self) -> Sequence[str]:
+        """The public callables it defines."""
+        return self._runner.names
+
+    def call(self, name: str, /, *args: object, **kwargs: object) -> object:
+        """Call its function `name`, which exists."""
+        return self._observe(name, args, kwargs).value
+
+    def observe(self, name: str, /, *args: object, **kwargs: object) -> Observation:
+        """Call its function `name` and compare array arguments with what was passed."""
+        self.require(name)
+        return self._observe(name, args, kwargs)
+
+    def signature(self, name: str, /) -> Signature | None:
+        """The parameters of its callable `name`; None when there is no such callable."""
+        if name not in self._signatures:
+            self._signatures[name] = self._describe(name)
+        return self._signatures[name]
+
+    # --- calls -----------------------------------------------------------------------------
+
+    def _observe(
+        self, name: str, args: tuple[object, ...], kwargs: dict[str, object]
+    ) -> Observation:
+        encoded = encode_arguments(args, kwargs)
+        request = Call(
+            id=self._runner.next_id(),
+            function=name,
+            args=encoded.args,
+            kwargs=encoded.kwargs,
+            views=encoded.views,
+            buffers=[len(buffer) for buffer in encoded.buffers],
+            forget=self._forget,
+        )
+        self._forget = False
+        record = CallRecord(name, encoded)
+        self.records.append(record)
+        reply, payload = self._runner.ask(request, encoded.buffers)
+        if isinstance(reply, Raised):
+            record.failure = reply.failure
+            raise _raised(reply.failure)
+        returned = _expect(reply, Returned)
+        rest = _trusting_nothing(lambda: self._record(record, returned, payload))
+        return Observation(
+            value=self._value(request.id, record, returned),
+            changed=_trusting_nothing(lambda: _changed_arguments(record, rest, args, kwargs)),
+        )
+
+    def _record(self, record: CallRecord, reply: Returned, payload: memoryview) -> memoryview:
+        record.arrays, rest = decode_arrays(reply.arrays, payload)
+        record.value, record.dense = reply.value, list(reply.arrays)
+        record.changed = sorted(set(reply.changed))
+        return rest
+
+    def _value(self, call: int, record: CallRecord, reply: Returned) -> object:
+        require_usable(reply.value)
+        arrays = self._with_graph(call, record)
+        return _trusting_nothing(lambda: build(reply.value, lambda ref: _at(arrays, ref)))
+
+    def _with_graph(self, call: int, record: CallRecord) -> list[object]:
+        """The returned arrays, those that have gradients hung on the call's autograd node."""
+        arrays: list[object] = [_copied(array) for array in record.arrays]
+        inputs = [i for i, view in enumerate(record.arguments.views) if view.requires_grad]
+        outputs = [i for i, dense in enumerate(record.dense) if dense.requires_grad]
+        if not inputs or not outputs:
+            return arrays
+        graph = _Graph(self._runner, call, record, inputs, outputs)
+        leaves = [record.arguments.arrays[index] for index in inputs]
+        tensors = _RemoteNode.apply(  # type: ignore[no-untyped-call]  # torch's own
+            graph, [arrays[index] for index in outputs], *leaves
+        )
+        for index, tensor in zip(outputs, tensors, strict=True):
+            arrays[index] = tensor
+        return arrays
+
+    # --- signatures ------------------------------------------------------------------------
+
+    def _describe(self, name: str) -> Signature | None:
+        reply, _ = self._runner.ask(Describe(self._runner.next_id(), name))
+        described = _expect(reply, Described)
+        if not described.found or not described.is_callable:
+            return None
+        if described.parameters is None:
+            return Signature(None)
+        return Signature(
+            tuple(structs.replace(p, name=printable(p.name)) for p in described.parameters)
+        )
+
+
+class _Graph:
+    """What the autograd node of one call needs to run its backward pass in the runner."""
+
+    def __init__(
+        self, runner: Runner, call: int, record: CallRecord, inputs: list[int], outputs: list[int]
+    ) -> None:
+        self._runner = runner
+        self._call = call
+        self._record = record
+        self._inputs = inputs
+        self._outputs = outputs
+
+    def backward(
+        self, cotangents: tuple[torch.Tensor | None, ...], needed: tuple[bool, ...]
+    ) -> list[torch.Tensor | None]:
+        """Vector-Jacobian products for all inputs, None where not needed or not connected."""
+        given = [(o, c) for o, c in zip(self._outputs, cotangents, strict=True) if c is not None]
+        inputs = [index for index, need in zip(self._inputs, needed, strict=True) if need]
+        outputs = [output for output, _ in given]
+        encoded = encode_arguments([cotangent.contiguous() for _, cotangent in given])
+        past = BackwardRecord(outputs, [c.detach().clone() for _, c in given], inputs)
+        self._record.backwards.append(past)
+        request = Backward(
+            id=self._runner.next_id(),
+            call=self._call,
+            outputs=outputs,
+            cotangents=[encoded.views[ref.index] for ref in encoded.args if isinstance(ref, Ref)],
+            inputs=inputs,
+            buffers=[len(buffer) for buffer in encoded.buffers],
+        )
+        reply, payload = self._runner.ask(request, encoded.buffers)
+        if isinstance(reply, Raised):
+            raise _raised(reply.failure)
+        gradients = _expect(reply, Gradients)
+        past.gradients = _trusting_nothing(lambda: self._decode(gradients, payload, inputs))
+        by_input = dict(zip(inputs, past.gradients, strict=True))
+        return [by_input.get(index) for index in self._inputs]
+
+    def _decode(
+        self, reply: Gradients, payload: memoryview, inputs: list[int]
+    ) -> list[torch.Tensor | None]:
+        arrays, _ = decode_arrays(reply.arrays, payload)
+        if len(reply.present) != len(inputs) or sum(reply.present) != len(arrays):
+            raise ProtocolError("the number of gradients is wrong")
+        remaining = iter(arrays)
+        gradients: list[torch.Tensor | None] = []
+        for index, present in zip(inputs, reply.present, strict=True):
+            gradient = next(remaining) if present else None
+            view = self._record.arguments.views[index]
+            fits = isinstance(gradient, torch.Tensor) and tuple(gradient.shape) == view.shape
+            if gradient is not None and not fits:
+                raise ProtocolError("a gradient has another shape than its input")
+            gradients.append(gradient if isinstance(gradient, torch.Tensor) else None)
+        return gradients
+
+
+class _RemoteNode(torch.autograd.Function):
+    """One node a call: forward hands out what was returned, backward asks the runner."""
+
+    @staticmethod
+    def forward(
+        ctx: FunctionCtx,
+        graph: _Graph,
+        outputs: list[torch.Tensor],
+        *inputs: torch.Tensor,  # noqa: ARG004  # autograd must see what the outputs depend on
+    ) -> tuple[torch.Tensor, ...]:
+        ctx.graph = graph  # type: ignore[attr-defined]  # the place torch offers for state
+        ctx.set_materialize_grads(False)
+        return tuple(outputs)
+
+    @staticmethod
+    @once_differentiable
+    def backward(
+        ctx: FunctionCtx, *cotangents: torch.Tensor | None
+    ) -> tuple[torch.Tensor | None, ...]:
+        needed = ctx.needs_input_grad[2:]  # type: ignore[attr-defined]
+        gradients = ctx.graph.backward(cotangents, needed)  # type: ignore[attr-defined]
+        return (None, None, *gradients)
+
+
+def _raised(failure: Failure) -> BaseException:
+    """The exception to raise in the check: memory exhaustion is a limit, not an error."""
+    allocator = "can't allocate memory" in failure.message or "bad_alloc" in failure.message
+    if "MemoryError" in (failure.kind, *failure.bases) or allocator:
+        return RunnerFault(Verdict.MLE, "The code ran out of memory.", failure)
+    return submission_error(failure)
+
+
+def _expect(reply: Reply, kind: type[R]) -> R:
+    if not isinstance(reply, kind):
+        raise RunnerFault(Verdict.RE, "The code answered out of turn.")
+    return reply
+
+
+def _trusting_nothing(decode: Callable[[], R]) -> R:
+    """Run a decoder of untrusted frames; what it refuses is the submission's fault."""
+    try:
+        return decode()
+    except ProtocolError as error:
+        raise RunnerFault(Verdict.RE, f"The result was malformed: {error}.") from None
+
+
+def _at(arrays: list[object], ref: Ref) -> object:
+    if ref.index >= len(arrays):
+        raise ProtocolError("a value names an array that was not sent")
+    return arrays[ref.index]
+
+
+def _copied(array: Array | np.generic) -> object:
+    """A copy for the check, which may change it; the record keeps the original."""
+    if isinstance(array, torch.Tensor):
+        return array.clone()
+    return array.copy()
+
+
+def _changed_arguments(
+    record: CallRecord,
+    rest: memoryview,
+    args: tuple[object, ...],
+    kwargs: dict[str, object],
+) -> tuple[ChangedArgument, ...]:
+    """The arguments whose elements are no longer those that were sent."""
+    if not record.changed:
+        return ()
+    after = arguments_after(record, rest)
+    changed = []
+    named: list[tuple[str | int, object]] = [*enumerate(args), *kwargs.items()]
+    for key, value in named:
+        index = next((i for i, a in enumerate(record.arguments.arrays) if a is value), None)
+        if index is None:
+            continue
+        before = record.arguments.arrays[index]
+        if not _same_elements(before, after.leaves[index]):
+            changed.append(ChangedArgument(key, before, after.leaves[index]))
+    return tuple(changed)
+
+
+def arguments_after(record: CallRecord, rest: memoryview) -> DecodedArguments:
+    """The arguments as the call left them: what was sent, with the changed buffers replaced."""
+    buffers: list[bytes | memoryview] = list(record.arguments.buffers)
+    for index in record.changed:
+        if not 0 <= index < len(buffers) or len(rest) < len(buffers[index]):
+            raise ProtocolError("a changed input is not one that was sent")
+        size = len(buffers[index])
+        buffers[index], rest = rest[:size], rest[size:]
+    sizes = [len(buffer) for buffer in buffers]
+    return DecodedArguments(record.arguments.views, sizes, memoryview(b"".join(buffers)))
+
+
+def _same_elements(before: object, after: object) -> bool:
+    if isinstance(before, torch.Tensor) and isinstance(after, torch.Tensor):
+        return torch.equal(before.detach().nan_to_num(), after.detach().nan_to_num())
+    return np.array_equal(np.asarray(before), np.asarray(after), equal_nan=True)

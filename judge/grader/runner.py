@@ -1,0 +1,259 @@
+"""The grader's end of a runner: leases a confined child, asks it things, and names every fault.
+
+The other side of these sockets is untrusted. A request either yields a reply of the right type in
+time, or raises `RunnerFault`, which carries the verdict. `RunnerFault` is a `BaseException`, so
+that no `except Exception` in a check can swallow a deadline or a dead child.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import socket
+import time
+from collections.abc import Sequence
+
+from judge.grader.messages import JobLimits
+from judge.verdicts import Verdict
+from sandbox.protocol import (
+    MAX_RESULT_BYTES,
+    Buffer,
+    Connection,
+    ConnectionLost,
+    DeadlinePassed,
+    Failure,
+    Granted,
+    Lease,
+    LeaseReply,
+    Load,
+    Loaded,
+    LoadFailed,
+    ProtocolError,
+    Release,
+    Reply,
+    Report,
+    Request,
+    TooLarge,
+)
+from sandbox.text import printable, printable_bytes
+
+LEASE_PATIENCE_S = 10.0
+REPORT_PATIENCE_S = 3.0
+END_PATIENCE_S = 1.0
+_LEASE_PAYLOAD_BYTES = 1 << 20
+
+
+class RunnerFault(BaseException):
+    """The submission broke a limit, died, or answered nonsense: `verdict` says which."""
+
+    def __init__(self, verdict: Verdict, message: str, failure: Failure | None = None) -> None:
+        super().__init__(message)
+        self.verdict = verdict
+        self.message = message
+        self.failure = failure
+
+
+class RunnerUnavailable(BaseException):
+    """The runner box gave no child, or is gone: our fault, never the submission's.
+
+    A `BaseException` for the same reason; it ends the whole job, which is then judged again.
+    """
+
+
+class Runner:
+    """One confined child of a runner box, from lease to report.
+
+    `budget_s` is the time the submission may still use; waiting for it is charged, nothing else.
+    """
+
+    def __init__(self, path: str, limits: JobLimits) -> None:
+        self._limits = limits
+        self._lease = _connect(path)
+        self._next_id = 0
+        self.budget_s = limits.wall_s
+        self.waiting = False
+        self.report: Report | None = None
+        self.names: list[str] = []
+        try:
+            self._lease.send(Lease(limits.cpu_s, limits.output_bytes))
+            deadline = time.monotonic() + LEASE_PATIENCE_S
+            granted, descriptor = self._lease.receive_with_descriptor(Granted, deadline)
+        except (ConnectionLost, DeadlinePassed, ProtocolError) as error:
+            raise RunnerUnavailable(f"the runner box gave no child: {error}") from None
+        self.box = granted.box
+        self._child = Connection(socket.socket(fileno=descriptor), MAX_RESULT_BYTES)
+
+    def load(self, files: dict[str, bytes], main: str, provided: bytes | None, seed: int) -> None:
+        """Import the submission. Its time is not charged, but `wall_s` bounds it."""
+        remaining_s, self.budget_s = self.budget_s, self._limits.wall_s
+        reply, _ = self._exchange(Load(files, main, provided, seed), ())
+        self.budget_s = remaining_s
+        match reply:
+            case Loaded(names):
+                self.names = [printable(name) for name in names]
+            case LoadFailed(stage, failure):
+                raise _load_fault(stage, failure)
+            case _:
+                raise RunnerFault(Verdict.RE, "The code answered out of turn.")
+
+    def next_id(self) -> int:
+        """A fresh id for a request."""
+        self._next_id += 1
+        return self._next_id
+
+    def ask(self, request: Request, buffers: Sequence[Buffer] = ()) -> tuple[Reply, memoryview]:
+        """One request, one reply with the same id. Raises `RunnerFault`."""
+        reply, payload = self._exchange(request, buffers)
+        if isinstance(reply, Loaded | LoadFailed) or reply.id != self._next_id:
+            raise RunnerFault(Verdict.RE, "The code answered out of turn.")
+        return reply, payload
+
+    def close(self) -> Report | None:
+        """Give the child back and collect how it ended; idempotent."""
+        self._child.close()
+        if self.report is None:
+            with contextlib.suppress(RunnerUnavailable):  # whoever leases next finds that out
+                self.report = self._await_report(release=True)
+        self._lease.close()
+        return self.report
+
+    def output(self) -> tuple[str, bool]:
+        """What the child printed, printable, and whether it was cut. Only after `close`."""
+        if self.report is None:
+            return "", False
+        return printable_bytes(self.report.output), self.report.output_truncated
+
+    def _exchange(self, request: Request, buffers: Sequence[Buffer]) -> tuple[Reply, memoryview]:
+        if self._child.pending():
+            raise self._fault_of_unasked()
+        started = time.monotonic()
+        deadline = started + self.budget_s
+        self.waiting = True
+        try:
+            self._child.send(request, buffers, deadline)
+            reply: tuple[Reply, memoryview] = self._child.receive(Reply, deadline)
+        except DeadlinePassed:
+            raise self._fault_of_deadline() from None
+        except ConnectionLost:
+            raise self._fault_of_end() from None
+        except TooLarge:
+            raise RunnerFault(
+                Verdict.OLE, f"The result is larger than {MAX_RESULT_BYTES >> 20} MiB."
+            ) from None
+        except ProtocolError:
+            raise RunnerFault(
+                Verdict.RE, "The code wrote to the judge's connection: no usable result."
+            ) from None
+        else:
+            return reply
+        finally:
+            self.waiting = False
+            self.budget_s -= time.monotonic() - started
+
+    def _fault_of_unasked(self) -> RunnerFault:
+        """Bytes before any question: either it died in between, or it talks out of turn."""
+        report = self._await_report(release=False, patience_s=0.2)
+        if report is not None:
+            return _end_fault(report, self._limits)
+        return RunnerFault(Verdict.RE, "The code wrote to the judge's connection unasked.")
+
+    def _fault_of_deadline(self) -> RunnerFault:
+        """Out of time; unless the child had already been ended for another reason."""
+        report = self._await_report(release=False, patience_s=0.0)
+        if report is not None and report.ended in ("memory", "output", "cpu"):
+            return _end_fault(report, self._limits)
+        return RunnerFault(Verdict.TLE, f"No answer within {self._limits.wall_s:g} s.")
+
+    def _fault_of_end(self) -> RunnerFault:
+        """The child closed its connection: it ended, or it did this on purpose and lives on."""
+        report = self._await_report(release=False, patience_s=END_PATIENCE_S)
+        if report is None:
+            report = self._await_report(release=True)
+        if report is None or report.ended == "killed":
+            return RunnerFault(Verdict.RE, "The code closed its connection: no result.")
+        return _end_fault(report, self._limits)
+
+    def _await_report(
+        self, *, release: bool, patience_s: float = REPORT_PATIENCE_S
+    ) -> Report | None:
+        if self.report is not None:
+            return self.report
+        if release:
+            with contextlib.suppress(ConnectionLost):  # then its report is already on the way
+                self._lease.send(Release())
+        try:
+            reply, _ = self._lease.receive(LeaseReply, time.monotonic() + patience_s)
+        except DeadlinePassed:
+            if release:
+                raise RunnerUnavailable("the runner box does not answer") from None
+            return None
+        except (ConnectionLost, ProtocolError) as error:
+            raise RunnerUnavailable(f"the runner box is gone: {error}") from None
+        if isinstance(reply, Report):
+            self.report = reply
+        return self.report
+
+
+def _connect(path: str) -> Connection:
+    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    sock.settimeout(LEASE_PATIENCE_S)
+    try:
+        sock.connect(path)
+    except OSError as error:
+        sock.close()
+        raise RunnerUnavailable(f"the runner box cannot be reached: {error}") from None
+    return Connection(sock, _LEASE_PAYLOAD_BYTES)
+
+
+def _load_fault(stage: str, failure: Failure) -> RunnerFault:
+    kind = printable(failure.kind)
+    if stage == "import" and "MemoryError" in (failure.kind, *failure.bases):
+        return RunnerFault(Verdict.MLE, "The code ran out of memory while being imported.", failure)
+    if stage == "compile":
+        return RunnerFault(Verdict.CE, _compile_message(failure), failure)
+    message = f"{kind}: {printable(failure.message)}" if failure.message else kind
+    return RunnerFault(Verdict.CE, f"Importing the code raised {message}", failure)
+
+
+def _compile_message(failure: Failure) -> str:
+    message = printable(failure.message) or printable(failure.kind)
+    if failure.syntax_line is None:
+        return f"The code does not compile: {message}"
+    where = f"line {failure.syntax_line}"
+    if failure.syntax_column is not None:
+        where += f", column {failure.syntax_column}"
+    lines = [f"The code does not compile: {message} ({where})"]
+    text = printable(failure.syntax_text).rstrip("\n")
+    if text:
+        lines.append(f"    {text}")
+        if failure.syntax_column is not None and failure.syntax_column <= len(text) + 1:
+            lines.append("    " + " " * (failure.syntax_column - 1) + "^")
+    return "\n".join(lines)
+
+
+def _end_fault(report: Report, limits: JobLimits) -> RunnerFault:
+    match report.ended:
+        case "memory":
+            return RunnerFault(Verdict.MLE, "The code used more memory than it may.")
+        case "output":
+            return RunnerFault(
+                Verdict.OLE, f"The code printed more than {limits.output_bytes >> 10} KiB."
+            )
+        case "cpu":
+            return RunnerFault(Verdict.TLE, f"The code used more than {limits.cpu_s:g} s of CPU.")
+        case "signalled":
+            name = _signal_name(report.signal)
+            return RunnerFault(Verdict.RE, f"The code was ended by {name}: no result.")
+        case _:
+            return RunnerFault(
+                Verdict.RE, f"The code ended its process (exit status {report.code}): no result."
+            )
+
+
+def _signal_name(number: int) -> str:
+    try:
+        known = signal.Signals(number)
+    except ValueError:
+        return f"signal {number}"
+    words = signal.strsignal(number)
+    return f"{known.name} ({words.lower()})" if words else known.name

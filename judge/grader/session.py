@@ -1,0 +1,188 @@
+"""A paused pytest session of one problem version, forked for every submission.
+
+The session collects the problem's checks once, runs them once on the reference so that everything
+lazy is warm, freezes its heap, and then waits inside `pytest_runtestloop`. A job is a fork of
+that: its checks start within milliseconds, and nothing a job does can reach the next one.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import socket
+import sys
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from judge.checks import fixtures
+from judge.checks.charts import Charts
+from judge.checks.current import Judging
+from judge.checks.local import LocalSubmission
+from judge.checks.marks import CheckDefinitionError, describe, line_of
+from judge.events import EVENT, Event, Finished
+from judge.grader.grading import CheckRunner, Checks, Grading
+from judge.grader.messages import (
+    ChildEvent,
+    ChildStarted,
+    Job,
+    ProblemPack,
+    SessionBroken,
+    SessionOpened,
+    StartJob,
+)
+from sandbox.protocol import MAX_ARGUMENT_BYTES, Connection, ConnectionLost
+
+_WARM_SEED = 0
+_FORBIDDEN_MARKS = ("skip", "skipif", "xfail")
+_PLUGINS_OFF = (
+    *("cacheprovider", "terminal", "faulthandler", "logging", "doctest", "junitxml", "pastebin"),
+    *("stepwise", "unraisableexception", "threadexception", "warnings"),
+)
+_OPTIONS = [
+    "--capture=sys",  # the default captures descriptors, which concurrent forks share
+    "--assert=plain",  # a rewritten assert would put the oracle's values into its message
+    *(option for plugin in _PLUGINS_OFF for option in ("-p", f"no:{plugin}")),
+]
+
+
+class BrokenProblem(Exception):
+    """The checks cannot be collected as they are: the author's file, line and what to do."""
+
+    def __init__(self, file: str, line: int, message: str) -> None:
+        super().__init__(message)
+        self.file = file
+        self.line = line
+        self.message = message
+
+
+def main(pack: ProblemPack, folder: Path, link: Connection) -> None:
+    """Collect, report to `link`, then fork for every `StartJob` until `link` closes."""
+    paused = _PausedSession(pack, folder, link)
+    files = [str(folder / tier.checks_file) for tier in pack.tiers]
+    plugins = [paused, paused.check_runner, fixtures]
+    pytest.main([*_OPTIONS, "--rootdir", str(folder), "-c", os.devnull, *files], plugins)
+    if not paused.opened:
+        broken = paused.broken or BrokenProblem("problem.toml", 1, "pytest could not start")
+        link.send(SessionBroken(broken.file, broken.line, broken.message))
+
+
+class _PausedSession:
+    """The pytest plugin that turns a session into a server of forks."""
+
+    def __init__(self, pack: ProblemPack, folder: Path, link: Connection) -> None:
+        self._pack = pack
+        self._folder = folder
+        self._link = link
+        self.check_runner = CheckRunner()
+        self.opened = False
+        self.broken: BrokenProblem | None = None
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Keep the first thing that went wrong while collecting."""
+        if report.failed and self.broken is None:
+            self.broken = _collect_fault(report, self._folder)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Serve jobs instead of running the collected items."""
+        if self.broken is not None:
+            return True
+        try:
+            checks = self._checks(session)
+        except BrokenProblem as broken:
+            self.broken = broken
+            return True
+        self._warm_up(checks)
+        self.opened = True
+        self._link.send(SessionOpened(checks.cards()))
+        self._serve(checks)
+        return True
+
+    def _checks(self, session: pytest.Session) -> Checks:
+        by_tier: dict[str, list[pytest.Item]] = {}
+        for tier in self._pack.tiers:
+            path = self._folder / tier.checks_file
+            items = [item for item in session.items if item.path == path]
+            if not items:
+                raise BrokenProblem(tier.checks_file, 1, "this file has no checks: add some")
+            for item in items:
+                self._examine(item)
+            by_tier[tier.id] = items
+        return Checks(self._pack, self._folder, by_tier)
+
+    def _examine(self, item: pytest.Item) -> None:
+        path, line = line_of(item)
+        file = str(path.relative_to(self._folder))
+        for mark in item.iter_markers():
+            if mark.name in _FORBIDDEN_MARKS:
+                raise BrokenProblem(file, line, f"{item.name} is marked {mark.name}: remove it")
+        try:
+            describe(item)
+        except CheckDefinitionError as error:
+            raise BrokenProblem(file, line, str(error)) from None
+
+    def _warm_up(self, checks: Checks) -> None:
+        """Run every check once on the reference. What fails here fails, and is blamed, later."""
+        reference = LocalSubmission.from_sources(
+            {self._pack.main: self._pack.reference}, self._pack.main, self._pack.provided
+        )
+        for items in checks.by_tier.values():
+            for item in items:
+                self.check_runner.run(item, Judging(reference, _WARM_SEED, Charts("reference")))
+        gc.collect()
+        gc.freeze()
+
+    def _serve(self, checks: Checks) -> None:
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps the jobs
+        while True:
+            try:
+                _, descriptor = self._link.receive_with_descriptor(StartJob, deadline=None)
+            except ConnectionLost:
+                return
+            if os.fork() == 0:
+                _run_job(checks, self.check_runner, descriptor)
+            os.close(descriptor)
+
+
+@dataclass(frozen=True)
+class _EventSink:
+    """Sends the events of a job as JSON."""
+
+    connection: Connection
+
+    def __call__(self, event: Event) -> None:
+        self.connection.send(ChildEvent(isinstance(event, Finished)), [EVENT.dump_json(event)])
+
+
+def _run_job(checks: Checks, check_runner: CheckRunner, descriptor: int) -> None:
+    """Judge one job in this forked process and end it. Never returns."""
+    status = 1
+    try:
+        connection = Connection(socket.socket(fileno=descriptor), MAX_ARGUMENT_BYTES)
+        connection.send(ChildStarted(os.getpid()))
+        _, payload = connection.receive(StartJob)
+        job = msgspec.msgpack.decode(payload, type=Job)
+        Grading(checks, check_runner, job, _EventSink(connection)).run()
+        status = 0
+    except BaseException:  # noqa: BLE001  # the boundary of this process: it ends here
+        traceback.print_exc(file=sys.__stderr__)
+    finally:
+        os._exit(status)
+
+
+def _collect_fault(report: pytest.CollectReport, folder: Path) -> BrokenProblem:
+    """Where the author's file broke while it was imported."""
+    text = str(report.longrepr)
+    last = text.strip().splitlines()[-1] if text.strip() else "it cannot be imported"
+    crash = getattr(report.longrepr, "reprcrash", None)
+    if crash is None:
+        return BrokenProblem(report.nodeid, 1, last)
+    path = Path(crash.path)
+    inside = path.is_relative_to(folder)
+    file = str(path.relative_to(folder)) if inside else report.nodeid
+    return BrokenProblem(file, crash.lineno if inside else 1, crash.message)

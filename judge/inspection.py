@@ -1,0 +1,231 @@
+"""What no schema can say about a problem folder: how its files fit together."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from judge.manifest import Fault, Manifest, Mutant
+from judge.toml_source import Location, TomlSource
+
+MANIFEST = "problem.toml"
+MUTANTS = "mutants.toml"
+REFERENCE = "reference.py"
+PROVIDED = "provided.py"
+STATEMENT = "statement.md"
+CONTRACT = "contract.pyi"
+ACCEPTED = "submissions/accepted"
+REJECTED = "submissions/rejected"
+MIN_ACCEPTED = 3
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """How the parts of a folder fit together. `contents` maps relative paths to bytes."""
+
+    folder: Path
+    contents: Mapping[str, bytes]
+    manifest: Manifest
+    manifest_source: TomlSource
+    mutants: tuple[Mutant, ...]
+    mutants_source: TomlSource
+
+    def faults(self) -> Iterator[Fault]:
+        """Everything found wrong, in the order an author would look."""
+        yield from self._names()
+        yield from self._tiers()
+        yield from self._files()
+        yield from self._required_files()
+        yield from self._python()
+        yield from self._checks()
+        yield from self._mutants()
+        yield from self._submissions()
+
+    def _names(self) -> Iterator[Fault]:
+        if self.manifest.id != self.folder.resolve().name:
+            yield self._manifest_fault(
+                ("id",),
+                f"the id {self.manifest.id!r} is not the folder's name {self.folder.name!r}",
+                "rename one of them: addresses and commands use both",
+            )
+        if self.manifest.provided_names and PROVIDED not in self.contents:
+            yield self._manifest_fault(
+                ("provided_names",), f"names are provided but {PROVIDED} is missing",
+                f"write {PROVIDED}, or remove `provided_names`",
+            )  # fmt: skip
+
+    def _tiers(self) -> Iterator[Fault]:
+        seen: list[str] = []
+        for index, tier in enumerate(self.manifest.tiers):
+            if tier.id in seen:
+                yield self._manifest_fault(
+                    ("tiers", index, "id"), f"two tiers have the id {tier.id!r}", "rename one"
+                )
+            for name in sorted(set(tier.requires) - set(seen)):
+                yield self._manifest_fault(
+                    ("tiers", index, "requires"),
+                    f"tier {tier.id} requires {name!r}, which is no earlier tier",
+                    f"name one of: {', '.join(seen) or '(this is the first tier)'}",
+                )
+            yield from self._exists(tier.checks, ("tiers", index, "checks"))
+            seen.append(tier.id)
+
+    def _files(self) -> Iterator[Fault]:
+        roles = {file.role for file in self.manifest.files}
+        if "solution" not in roles:
+            yield self._manifest_fault(
+                ("files",), 'no file has the role "solution"', 'give one file role = "solution"'
+            )
+        for name in _repeated(file.name for file in self.manifest.files):
+            yield self._manifest_fault(
+                ("files",), f"two files are called {name!r}", "rename one of them"
+            )
+        for index, file in enumerate(self.manifest.files):
+            yield from self._exists(file.starter, ("files", index, "starter"))
+
+    def _required_files(self) -> Iterator[Fault]:
+        for name in (STATEMENT, REFERENCE, CONTRACT):
+            if name not in self.contents:
+                path = self.folder / name
+                yield Fault(path, 1, "the file is missing", f"write {name}")
+
+    def _python(self) -> Iterator[Fault]:
+        """The problem's own code compiles, and nothing a student may submit is above the limit."""
+        own = {REFERENCE, PROVIDED, *(file.starter for file in self.manifest.files)}
+        own.update(name for name in self.contents if _is_check(name))
+        for name in sorted(own & set(self.contents)):
+            yield from self._compiles(name, self.contents[name])
+        for name in [REFERENCE, *sources_under(self.contents, "submissions")]:
+            size = len(self.contents.get(name, b""))
+            if size > self.manifest.limits.source_bytes:
+                limit = self.manifest.limits.source_bytes
+                yield Fault(
+                    self.folder / name, 1, f"{size} bytes, but the limit is {limit}",
+                    "shorten it, or raise limits.source_bytes",
+                )  # fmt: skip
+
+    def _checks(self) -> Iterator[Fault]:
+        """Each check has its sentence and a name of its own (a second one would hide the first)."""
+        for index, tier in enumerate(self.manifest.tiers):
+            path, source = self.folder / tier.checks, self.contents.get(tier.checks)
+            functions = _check_functions(source or b"")
+            if source is not None and not functions:
+                yield Fault(path, 1, "no checks in this file", "write a function `test_...`")
+            for function in functions:
+                if not ast.get_docstring(function):
+                    yield Fault(
+                        path, function.lineno, f"{function.name} has no docstring",
+                        "write the sentence that the student reads as its docstring",
+                    )  # fmt: skip
+            names = [function.name for function in functions]
+            for name in () if isinstance(tier.visible, bool) else tier.visible:
+                if name not in names:
+                    yield self._manifest_fault(
+                        ("tiers", index, "visible"), f"{tier.checks} has no check {name!r}",
+                        "correct the name",
+                    )  # fmt: skip
+            for name in _repeated(names):
+                line = [function.lineno for function in functions if function.name == name][-1]
+                yield Fault(path, line, f"two checks are called {name}", "rename one of them")
+
+    def _mutants(self) -> Iterator[Fault]:
+        ids = [mutant.id for mutant in self.mutants]
+        for name in _repeated(ids):
+            index = len(ids) - 1 - ids[::-1].index(name)
+            yield self._mutant_fault(index, "id", f"two mutants are called {name!r}", "rename one")
+        for index, mutant in enumerate(self.mutants):
+            yield from self._mutant(index, mutant)
+
+    def _mutant(self, index: int, mutant: Mutant) -> Iterator[Fault]:
+        tiers = [tier.id for tier in self.manifest.tiers]
+        if mutant.tier not in tiers:
+            yield self._mutant_fault(
+                index, "tier", f"{mutant.id}: there is no tier {mutant.tier!r}",
+                f"name one of: {', '.join(tiers)}",
+            )  # fmt: skip
+        if mutant.pitfall and not mutant.hint:
+            yield self._mutant_fault(
+                index, "pitfall", f"{mutant.id} is a pitfall without a hint", "add `hint = ...`"
+            )
+        reference = self.contents.get(REFERENCE, b"").decode(errors="replace")
+        count = reference.count(mutant.find)
+        if count != 1:
+            yield self._mutant_fault(
+                index, "find", f"{mutant.id}: the text to find is {count} times in {REFERENCE}",
+                "copy it exactly, and with enough around it to be there once",
+            )  # fmt: skip
+            return
+        if mutant.find == mutant.replace:
+            yield self._mutant_fault(index, "replace", "the edit changes nothing", "change it")
+        for fault in self._compiles(REFERENCE, mutant.apply(self.contents[REFERENCE])):
+            message = f"{mutant.id}: the edited reference does not compile: {fault.message}"
+            yield self._mutant_fault(index, "replace", message, "correct the replacement")
+
+    def _submissions(self) -> Iterator[Fault]:
+        accepted = len(sources_under(self.contents, ACCEPTED))
+        if accepted < MIN_ACCEPTED:
+            yield Fault(
+                self.folder / ACCEPTED, 1, f"{accepted} accepted submissions",
+                f"write at least {MIN_ACCEPTED} right solutions in different styles: they prove "
+                "that the checks do not insist on one",
+            )  # fmt: skip
+        tiers = [tier.id for tier in self.manifest.tiers]
+        for name in sources_under(self.contents, REJECTED):
+            tier = PurePosixPath(name).parent.name
+            if tier not in tiers:
+                yield Fault(
+                    self.folder / name, 1, f"its folder {tier!r} is no tier of this problem",
+                    f"move it to the tier that must reject it: {', '.join(tiers)}",
+                )  # fmt: skip
+
+    def _exists(self, name: str, location: Location) -> Iterator[Fault]:
+        if name not in self.contents:
+            yield self._manifest_fault(
+                location, f"there is no file {name!r}", "write the file, or correct the name"
+            )
+
+    def _compiles(self, name: str, source: bytes) -> Iterator[Fault]:
+        try:
+            compile(source, name, "exec", dont_inherit=True)
+        except SyntaxError as error:
+            path, line = self.folder / name, error.lineno or 1
+            yield Fault(path, line, error.msg, "correct the Python syntax on this line")
+        except ValueError as error:  # a NUL byte
+            yield Fault(self.folder / name, 1, str(error), "save it as plain text")
+
+    def _manifest_fault(self, location: Location, message: str, remedy: str) -> Fault:
+        line = self.manifest_source.line_of(location)
+        return Fault(self.folder / MANIFEST, line, message, remedy)
+
+    def _mutant_fault(self, index: int, key: str, message: str, remedy: str) -> Fault:
+        line = self.mutants_source.line_of(("mutants", index, key))
+        return Fault(self.folder / MUTANTS, line, message, remedy)
+
+
+def sources_under(contents: Mapping[str, bytes], folder: str) -> list[str]:
+    """Paths of the Python files under `folder`, sorted."""
+    return sorted(
+        name for name in contents if name.startswith(f"{folder}/") and name.endswith(".py")
+    )
+
+
+def _repeated(names: Iterable[str]) -> list[str]:
+    return sorted(name for name, count in Counter(names).items() if count > 1)
+
+
+def _is_check(name: str) -> bool:
+    return re.fullmatch(r"checks/.*\.py", name) is not None
+
+
+def _check_functions(source: bytes) -> list[ast.FunctionDef]:
+    """The test functions of a file of checks; none when it does not compile (said elsewhere)."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):
+        return []
+    functions = (node for node in tree.body if isinstance(node, ast.FunctionDef))
+    return [function for function in functions if function.name.startswith("test_")]

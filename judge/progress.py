@@ -1,0 +1,139 @@
+"""What is shown while a submission is judged: a live list on a terminal, plain lines in a pipe."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Protocol
+
+from rich.console import Console, RenderableType
+from rich.live import Live
+from rich.spinner import Spinner
+from rich.table import Table as Grid
+from rich.text import Text
+
+from judge.events import CheckFinished, Event, TierFinished, TierStarted
+from judge.problem import Problem
+from judge.render import safe, verdict_text
+from judge.verdicts import Verdict
+
+
+class Progress(Protocol):
+    """Follows submissions, one after another."""
+
+    def starting(self) -> AbstractContextManager[object]:
+        """Show, while entered, that the sandbox is being started."""
+
+    def following(self, problem: Problem, label: str) -> AbstractContextManager[Listener]:
+        """Show, while entered, what happens to the submission called `label`."""
+
+
+class Listener(Protocol):
+    """Takes the events of one submission, in order."""
+
+    def __call__(self, event: Event) -> None:
+        """Show what happened."""
+
+
+class SilentProgress:
+    """Shows nothing."""
+
+    @contextmanager
+    def starting(self) -> Iterator[None]:
+        """Show nothing."""
+        yield
+
+    @contextmanager
+    def following(self, problem: Problem, label: str) -> Iterator[Listener]:
+        """Show nothing."""
+        del problem, label
+        yield lambda _event: None
+
+
+class LineProgress:
+    """One line for each finished tier."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    @contextmanager
+    def starting(self) -> Iterator[None]:
+        """Say so in a line."""
+        self._console.print(Text("starting the sandbox"))
+        yield
+
+    @contextmanager
+    def following(self, problem: Problem, label: str) -> Iterator[Listener]:
+        """Print a line when a tier is finished."""
+        titles = {tier.id: tier.title for tier in problem.tiers}
+
+        def listen(event: Event) -> None:
+            if isinstance(event, TierFinished):
+                count = "" if event.verdict is Verdict.SK else f" {event.passed}/{event.total}"
+                words = f"{event.tier} {titles.get(event.tier, '')}: {event.verdict.value}{count}"
+                self._console.print(Text(safe(f"{label}: {words}")))
+
+        yield listen
+
+
+class LiveProgress:
+    """The tiers as a list whose lines settle one after another; gone when the report is printed."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def starting(self) -> AbstractContextManager[object]:
+        """Show a spinner."""
+        return self._console.status(Text("starting the sandbox"))
+
+    @contextmanager
+    def following(self, problem: Problem, label: str) -> Iterator[Listener]:
+        """Show the tiers, and in the one that runs how many checks are done."""
+        board = _Board(problem, label)
+        with Live(board, console=self._console, transient=True, refresh_per_second=12) as live:
+
+            def listen(event: Event) -> None:
+                board.take(event)
+                live.refresh()
+
+            yield listen
+
+
+class _Board:
+    """The state of the live list."""
+
+    def __init__(self, problem: Problem, label: str) -> None:
+        self._problem = problem
+        self._label = label
+        self._running: str | None = None
+        self._checks_done = 0
+        self._finished: dict[str, TierFinished] = {}
+        self._spinner = Spinner("dots")
+
+    def take(self, event: Event) -> None:
+        """Update the list."""
+        if isinstance(event, TierStarted):
+            self._running, self._checks_done = event.tier, 0
+        elif isinstance(event, CheckFinished):
+            self._checks_done += 1
+        elif isinstance(event, TierFinished):
+            self._running = None
+            self._finished[event.tier] = event
+
+    def __rich__(self) -> RenderableType:
+        grid = Grid.grid(padding=(0, 2))
+        grid.add_row(self._spinner, Text(safe(self._label), "bold"), Text())
+        for tier in self._problem.tiers:
+            grid.add_row(self._mark(tier.id), Text(f"{tier.id} {tier.title}"), self._count(tier.id))
+        return grid
+
+    def _mark(self, tier: str) -> RenderableType:
+        if tier in self._finished:
+            return verdict_text(self._finished[tier].verdict)
+        return self._spinner if tier == self._running else Text("·", "bright_black")
+
+    def _count(self, tier: str) -> Text:
+        finished = self._finished.get(tier)
+        if finished and finished.verdict is not Verdict.SK:
+            return Text(f"{finished.passed}/{finished.total}")
+        return Text(str(self._checks_done) if tier == self._running else "")

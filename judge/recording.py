@@ -1,0 +1,108 @@
+"""The events of one submission, gathered into its result."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from judge.events import ChartDrawn, CheckFinished, Event, Finished, TierFinished
+from judge.grader.messages import CheckCard
+from judge.problem import Problem
+from judge.results import Chart, CheckResult, Environment, Result, TierResult, Timing
+from judge.verdicts import Verdict, first_failing
+
+
+@dataclass
+class Recording:
+    """A submission on its way to a result: what is known at the start, then its events."""
+
+    problem: Problem
+    kind: Literal["submit", "run", "tests"]
+    seed: int
+    environment: Environment
+    id: str = field(default_factory=lambda: secrets.token_hex(8))
+    spans: dict[str, float] = field(default_factory=dict)
+    _checks: dict[str, list[CheckResult]] = field(default_factory=dict)
+    _tiers: dict[str, TierFinished] = field(default_factory=dict)
+    _charts: list[Chart] = field(default_factory=list)
+    _finished: Finished | None = None
+
+    def add(self, event: Event) -> None:
+        """Take the next event."""
+        match event:
+            case CheckFinished(tier=tier, check=check):
+                self._checks.setdefault(tier, []).append(check)
+            case TierFinished(tier=tier):
+                self._tiers[tier] = event
+            case ChartDrawn(chart=chart):
+                self._charts.append(chart)
+            case Finished():
+                self._finished = event
+
+    def clear(self) -> None:
+        """Forget an attempt that was lost."""
+        self._checks.clear()
+        self._tiers.clear()
+        self._charts.clear()
+        self._finished = None
+
+    def result(self, judged_ms: float) -> Result:
+        """The result of a finished submission."""
+        finished = self._finished
+        if finished is None:
+            raise RuntimeError("the submission is not finished")
+        return Result(
+            id=self.id,
+            problem=self.problem.slug,
+            problem_version=self.problem.version,
+            kind=self.kind,
+            state="finished",
+            verdict=finished.verdict,
+            score=finished.score,
+            tiers=[self._tier(tier.id, tier.title) for tier in self.problem.tiers],
+            charts=self._charts,
+            diagnosis=finished.diagnosis,
+            output=finished.output,
+            seed=self.seed,
+            limits=self.problem.limits,
+            timing=Timing(judged_ms=round(judged_ms, 3), spans=self.spans | finished.spans),
+            environment=self.environment,
+        )
+
+    def _tier(self, tier: str, title: str) -> TierResult:
+        finished = self._tiers[tier]
+        return TierResult(
+            id=tier,
+            title=title,
+            verdict=finished.verdict,
+            passed=finished.passed,
+            total=finished.total,
+            checks=self._checks.get(tier, []),
+        )
+
+
+def refused(
+    problem: Problem, checks: Sequence[CheckCard], message: str, verdict: Verdict
+) -> Iterator[Event]:
+    """The events of a submission that no check was run on: the first one says why."""
+    for tier in problem.tiers:
+        results = [
+            CheckResult(
+                id=card.id, title=card.title, kind=card.kind, why=card.why, verdict=Verdict.SK
+            )
+            for card in checks
+            if card.tier == tier.id
+        ]
+        if tier is problem.tiers[0] and results:
+            results[0] = results[0].model_copy(update={"verdict": verdict, "message": message})
+        for result in results:
+            yield CheckFinished(tier=tier.id, check=result)
+        yield TierFinished(
+            tier=tier.id,
+            verdict=first_failing(result.verdict for result in results),
+            passed=0,
+            total=len(results),
+        )
+    yield Finished(verdict=verdict, score=0.0)

@@ -1,0 +1,77 @@
+"""Everything that can be configured from outside, and the only module that reads environment.
+
+Settings are built once, at the start of a command, and passed in. `docs/operating.md` describes
+each; a test compares.
+"""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Literal
+
+from pydantic import AliasChoices, Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from sandbox.choose import DEFAULT_ENGINE, SandboxName, SandboxSettings
+from sandbox.image import Base
+
+PACKAGE = Path(__file__).parent
+BASES = {"auto": None, "python": Base.PYTHON, "debian": Base.DEBIAN}
+
+
+def default_problems() -> Path:
+    """The checkout's problems folder beside the package, else the copy inside the package."""
+    checkout = PACKAGE.parent / "problems"
+    return checkout if checkout.is_dir() else PACKAGE / "_problems"
+
+
+def default_cache() -> Path:
+    """Where wheels for images are kept between builds."""
+    return Path.home() / ".cache" / "judge"
+
+
+class Settings(BaseSettings):
+    """The judge's settings; each is an environment variable with the prefix JUDGE_."""
+
+    model_config = SettingsConfigDict(env_prefix="JUDGE_", env_ignore_empty=True, frozen=True)
+
+    problems: Path = Field(
+        default_factory=default_problems, description="folder that holds the problem folders"
+    )
+    sandbox: SandboxName = Field(
+        default="auto", description="sandbox to use where a command is not told which"
+    )
+    cache: Path = Field(
+        default_factory=default_cache, description="folder for wheels kept between image builds"
+    )
+    docker_host: str = Field(
+        default=DEFAULT_ENGINE,
+        validation_alias=AliasChoices("JUDGE_DOCKER_HOST", "DOCKER_HOST"),
+        description="address of the Docker engine; DOCKER_HOST is read when it is not set",
+    )
+    base: Literal["auto", "python", "debian"] = Field(
+        default="auto",
+        description="what the image is built on; auto takes the first that can be had",
+    )
+    runtime: str = Field(
+        default="", description='OCI runtime for Docker boxes, "runsc" for one; else the engine\'s'
+    )
+    bwrap: Path | None = Field(
+        default=None, description="bubblewrap to use instead of the bundled one"
+    )
+    pip_options: str = Field(
+        default="", description="added to `pip download` when wheels for an image are fetched"
+    )
+
+    def for_sandbox(self) -> SandboxSettings:
+        """What the sandbox needs to know. No box may see the problems."""
+        return SandboxSettings(
+            cache_dir=self.cache,
+            engine_url=self.docker_host,
+            base=BASES[self.base],
+            runtime=self.runtime,
+            bwrap=self.bwrap,
+            hidden=(self.problems,),
+            pip_options=tuple(shlex.split(self.pip_options)),
+        )

@@ -1,0 +1,55 @@
+"""The files of one submission, read from a path that somebody typed."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from judge.problem import Problem
+
+_MODULE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\.py")
+
+
+class UnreadableSources(Exception):
+    """The path holds no submission; the message says why and what to do."""
+
+
+def read_sources(path: Path, problem: Problem) -> dict[str, bytes]:
+    """The files at `path` by name: a file is taken for the problem's main file.
+
+    A folder gives all its Python modules. Reading stops one byte above the problem's limit, so
+    that the judge can refuse what is too large without anybody holding it. Raises
+    `UnreadableSources`.
+    """
+    try:
+        if path.is_dir():
+            return _read_folder(path, problem)
+        return {problem.main_file: _read_file(path, problem.limits.source_bytes + 1)}
+    except OSError as error:
+        reason = (error.strerror or type(error).__name__).lower()
+        raise UnreadableSources(
+            f"{path}: {reason}. Name a file, or a folder that holds {problem.main_file}."
+        ) from None
+
+
+def source_size(files: dict[str, bytes]) -> int:
+    """Size of a submission in bytes, as the limit counts it."""
+    return sum(len(source) for source in files.values())
+
+
+def _read_folder(folder: Path, problem: Problem) -> dict[str, bytes]:
+    paths = sorted(path for path in folder.glob("*.py") if path.is_file())
+    if problem.main_file not in {path.name for path in paths}:
+        raise UnreadableSources(f"{folder}: no {problem.main_file} in this folder. Put it there.")
+    files: dict[str, bytes] = {}
+    for path in paths:
+        if not _MODULE_NAME.fullmatch(path.name):
+            raise UnreadableSources(f"{path}: this name cannot be imported. Rename the file.")
+        room = problem.limits.source_bytes + 1 - source_size(files)
+        files[path.name] = _read_file(path, max(room, 0))
+    return files
+
+
+def _read_file(path: Path, limit: int) -> bytes:
+    with path.open("rb") as file:
+        return file.read(limit)

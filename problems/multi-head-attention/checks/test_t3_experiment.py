@@ -1,0 +1,235 @@
+"""T3: two heads route two queries to different tokens, and every exact answer is a fraction.
+
+The construction, for B=1, two queries, three tokens, D=8, H=2, hence d=4. Each query, key and value
+is a unit vector, so it picks one row of its matrix:
+
+- query i is row i of w_q, key j is row 2 + j of w_k, value j is row 5 + j of w_v;
+- in head h, row i of w_q holds 2 log COUNTS[h, i, j] at the place where row 2 + j of w_k holds 1.
+  The kernel divides by sqrt(4) = 2, so the score is log COUNTS[h, i, j], and the softmax of
+  logarithms is the counts over their total.
+
+The rows nobody picks hold other numbers, so that picking them by mistake shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from oracle import Case, attend
+
+from judge.checks import Charts, Submission, assert_close, assert_equal, check
+
+# [H, Q, K]: how strongly each head draws each query to each key.
+COUNTS = torch.tensor([[[6, 3, 1], [1, 2, 2]], [[1, 2, 5], [4, 1, 3]]], dtype=torch.float64)
+# [H, K, d]: what each key's value holds for each head; the last feature subtracts two tokens.
+CONTENTS = torch.tensor(
+    [
+        [[1, 0, 0, 1], [0, 1, 0, -1], [0, 0, 1, 0]],
+        [[1, 0, 0, 0], [0, 1, 0, -1], [0, 0, 1, 1]],
+    ],
+    dtype=torch.float64,
+)
+TARGET = "analytic target"
+BLUE, VERMILION, GREY = "#0072B2", "#D55E00", "#767676"
+Spec = dict[str, object]
+Row = dict[str, object]
+
+
+# --- construction and closed form -----------------------------------------------------------------
+
+
+def _case(w_o: torch.Tensor) -> Case:
+    unit = torch.eye(8, dtype=torch.float64)
+    w_q, w_k, w_v = (_other_numbers(step) for step in (1, 2, 3))
+    logarithms = 2 * torch.log(COUNTS)
+    w_q[0:2, 0:4] = torch.nn.functional.pad(logarithms[0], (0, 1))
+    w_q[0:2, 4:8] = torch.nn.functional.pad(logarithms[1], (0, 1)).flip(-1)
+    w_k[2:5, 0:4] = unit[0:3, 0:4]
+    w_k[2:5, 4:8] = unit[0:3, 0:4].flip(-1)
+    w_v[5:8] = torch.cat([CONTENTS[0], CONTENTS[1]], dim=-1)
+    return Case(unit[None, 0:2], unit[None, 2:5], unit[None, 5:8], w_q, w_k, w_v, w_o, num_heads=2)
+
+
+def _other_numbers(step: int) -> torch.Tensor:
+    """[8, 8]: whole numbers from -3 to 3 without a pattern."""
+    return (torch.arange(64, dtype=torch.float64).reshape(8, 8) * step + 5) ** 2 % 7 - 3
+
+
+def _exact_weights() -> torch.Tensor:
+    """[1, H, Q, K]: the counts over their totals."""
+    return (COUNTS / COUNTS.sum(dim=-1, keepdim=True))[None]
+
+
+def _exact_features() -> torch.Tensor:
+    """[1, Q, D]: per head, the contents averaged with the exact weights; heads side by side."""
+    return torch.cat(list(_exact_weights()[0] @ CONTENTS), dim=-1)[None]
+
+
+def _mixing() -> torch.Tensor:
+    """[8, 8], a w_o that is neither symmetric nor local to a head: twice j, minus the one before.
+
+    Column j of a product c @ w_o is 2 c[j] - c[j - 1], going round at 0.
+    """
+    unit = torch.eye(8, dtype=torch.float64)
+    return 2 * unit - unit.roll(1, dims=1)
+
+
+# --- charts ---------------------------------------------------------------------------------------
+
+
+def _bars(source: str, x: str, y_title: str, description: str) -> Spec:
+    """Grouped bars, a panel for each query and head.
+
+    The series differ in colour and in outline: the target is hollow and dashed.
+    """
+    series = {"field": "series", "type": "nominal", "sort": None}
+    names, legend = [source, TARGET], {"title": None, "orient": "top"}
+    colour = {**series, "scale": {"domain": names, "range": [BLUE, VERMILION]}, "legend": legend}
+    place = {
+        "x": {"field": x, "type": "nominal", "sort": None, "axis": {"labelAngle": 0}},
+        "xOffset": series,
+        "y": {"field": "number", "type": "quantitative", "title": y_title},
+    }
+    bar = {
+        "mark": {"type": "bar", "strokeWidth": 1.5},
+        "encoding": {
+            "fill": colour,
+            "stroke": colour,
+            "fillOpacity": {**series, "scale": {"domain": names, "range": [0.9, 0.12]}},
+            "strokeDash": {**series, "scale": {"domain": names, "range": [[1, 0], [4, 3]]}},
+        },
+    }
+    below = {"expr": "datum.number < 0 ? 'top' : 'bottom'"}
+    away = {"expr": "datum.number < 0 ? 3 : -3"}
+    label = {
+        "mark": {"type": "text", "baseline": below, "dy": away, "fontSize": 9, "color": GREY},
+        "encoding": {"text": {"field": "number", "type": "quantitative", "format": ".3~f"}},
+    }
+    header = {"title": None, "labelFontSize": 12}
+    return {
+        "description": description,
+        "transform": [{"fold": names, "as": ["series", "number"]}],
+        "facet": {
+            "row": {"field": "query", "type": "nominal", "header": header},
+            "column": {"field": "head", "type": "nominal", "header": header},
+        },
+        "spec": {"width": 230, "height": 110, "encoding": place, "layer": [bar, label]},
+        "resolve": {"scale": {"x": "independent"}},
+        "config": _colours_for_both_themes(),
+    }
+
+
+def _colours_for_both_themes() -> Spec:
+    """No background, and a grey that reads on white as well as on black."""
+    lines = {"gridColor": GREY, "gridOpacity": 0.25, "domainColor": GREY, "tickColor": GREY}
+    words = {"labelColor": GREY, "titleColor": GREY}
+    return {
+        "background": None,
+        "view": {"stroke": None},
+        "axis": {**lines, **words},
+        "header": words,
+        "legend": words,
+    }
+
+
+def _rows(
+    source: str, found: torch.Tensor, exact: torch.Tensor, labels: Callable[..., Row]
+) -> list[Row]:
+    """One row for each entry, [head, query, entry], the submission's number beside the exact."""
+    found = found.detach()
+    return [
+        {
+            **labels(*place),
+            source: round(float(found[place]), 12),
+            TARGET: round(float(exact[place]), 12),
+        }
+        for place in ((h, q, n) for q in range(2) for h in range(2) for n in range(exact.shape[2]))
+    ]
+
+
+def _weight_labels(head: int, query: int, key: int) -> Row:
+    total = int(COUNTS[head, query].sum())
+    names: Row = {"query": f"query {query}", "head": f"head {head}", "key": f"key {key}"}
+    return {**names, "fraction": f"{int(COUNTS[head, query, key])}/{total}"}
+
+
+def _feature_labels(head: int, query: int, feature: int) -> Row:
+    return {"query": f"query {query}", "head": f"head {head}", "feature": f"{4 * head + feature}"}
+
+
+def _by_head(features: torch.Tensor) -> torch.Tensor:
+    """[1, Q, D] as [H, Q, d]."""
+    return torch.stack([features[0, :, 0:4], features[0, :, 4:8]])
+
+
+# --- checks ---------------------------------------------------------------------------------------
+
+
+@check(
+    kind="experiment",
+    why="Scores that are logarithms of whole numbers make the softmax a matter of fractions.",
+)
+def test_routing_weights(submission: Submission, charts: Charts) -> None:
+    """Each head's weights are exact fractions: query 0 gives 6/10, 3/10, 1/10 in head 0."""
+    _, weights = attend(submission, _case(torch.eye(8, dtype=torch.float64)))
+    exact = _exact_weights()
+    charts.record(
+        "routing-weights",
+        title="Where each head looks",
+        spec=_bars(
+            charts.source,
+            "key",
+            "weight",
+            f"Weights of three keys for two queries in two heads: {charts.source} and {TARGET}.",
+        ),
+        table=_rows(charts.source, weights[0], exact[0], _weight_labels),
+    )
+    assert_close(weights, exact, "the weights")
+
+
+@check(
+    kind="experiment",
+    why="A single softmax could not do this: it has one favourite per query.",
+)
+def test_two_heads_prefer_two_tokens(submission: Submission) -> None:
+    """Query 0 looks mostly at key 0 in head 0 and mostly at key 2 in head 1."""
+    _, weights = attend(submission, _case(torch.eye(8, dtype=torch.float64)))
+    favourites, shares = weights.detach()[0, :, 0].argmax(dim=-1), weights.detach()[0, :, 0]
+    assert_equal(favourites, torch.tensor([0, 2]), "the favourite key of query 0 in each head")
+    largest = shares.amax(dim=-1)
+    right = torch.tensor([6 / 10, 5 / 8], dtype=torch.float64)
+    assert_close(largest, right, "the weight of the favourite key in each head")
+
+
+@check(
+    kind="experiment",
+    why="Side by side, the heads keep both tokens apart instead of averaging them into one.",
+)
+def test_routed_features(submission: Submission, charts: Charts) -> None:
+    """With the identity as w_o, each query's features are the two heads' averages side by side."""
+    output, _ = attend(submission, _case(torch.eye(8, dtype=torch.float64)))
+    exact = _exact_features()
+    charts.record(
+        "routed-features",
+        title="What each query brings home",
+        spec=_bars(
+            charts.source,
+            "feature",
+            "value",
+            f"Eight features of two queries, four from each head: {charts.source} and {TARGET}.",
+        ),
+        table=_rows(charts.source, _by_head(output), _by_head(exact), _feature_labels),
+    )
+    assert_close(output, exact, "the concatenated features")
+
+
+@check(
+    kind="experiment",
+    why="w_o is where the heads finally meet: it mixes what they brought home.",
+)
+def test_result_after_w_o(submission: Submission) -> None:
+    """After a w_o that mixes neighbouring features, the result is the closed form's."""
+    output, _ = attend(submission, _case(_mixing()))
+    features = _exact_features()
+    assert_close(output, 2 * features - features.roll(1, dims=-1), "the output")

@@ -1,0 +1,19 @@
+import torch
+
+
+def multi_head_attention(query, key, value, w_q, w_k, w_v, w_o, num_heads, mask=None):
+    B, Q, D = query.shape
+    K, H = key.shape[1], num_heads
+    d = D // H
+    q = (query @ w_q).reshape(B, Q, H, d).transpose(1, 2)
+    k = (key @ w_k).reshape(B, K, H, d).transpose(1, 2)
+    v = (value @ w_v).reshape(B, K, H, d).transpose(1, 2)
+    if mask is None:
+        mask = torch.ones(Q, K, dtype=torch.bool)
+    scores = q @ k.mT / d**0.5
+    hidden = mask.logical_not_()
+    weights = scores.masked_fill(hidden, torch.finfo(scores.dtype).min).softmax(-1)
+    weights = weights.masked_fill(hidden, 0.0)
+    heads = weights @ v
+    output = heads.transpose(1, 2).reshape(B, Q, D) @ w_o
+    return output, weights

@@ -1,0 +1,407 @@
+"""Values with arrays in them, to and from frames. Used on both sides of the runner's socket.
+
+Rules of the border:
+
+* Arguments keep their strides, offsets, aliasing and identity: a tensor passed twice is one
+  object over there, two views of one storage share one buffer.
+* Results are plain: exactly `torch.Tensor`, `numpy.ndarray`, a numpy scalar, a Python scalar,
+  None, or tuples, lists and dicts of those. Conjugate and negative views are resolved, bfloat16
+  travels as its bytes. Anything else (a subclass, sparse, meta, quantised or object array, a
+  module, ...) becomes a `Strange` that names it; it never crosses.
+* What comes back is checked against the payload's true size before anything is allocated.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+
+from sandbox.protocol import (
+    MAX_ARRAYS,
+    MAX_DIMENSIONS,
+    MAX_NESTING,
+    Complex,
+    Dense,
+    DtypeName,
+    Items,
+    Pairs,
+    ProtocolError,
+    Ref,
+    Strange,
+    Value,
+    View,
+)
+from sandbox.text import printable
+
+NumpyArray = np.ndarray
+Array = torch.Tensor | NumpyArray
+
+_NAMES = (
+    *("float64", "float32", "float16", "bfloat16", "complex64", "complex128", "bool"),
+    *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+)
+TORCH_DTYPES: dict[str, torch.dtype] = {name: getattr(torch, name) for name in _NAMES}
+NUMPY_DTYPES: dict[str, np.dtype] = {name: np.dtype(name) for name in _NAMES if name != "bfloat16"}
+_TORCH_NAMES = {dtype: name for name, dtype in TORCH_DTYPES.items()}
+_NUMPY_KINDS = frozenset("biufc")
+_MAX_TEXT = 1 << 16
+_MAX_ELEMENTS = 1 << 40
+_INT64 = range(-(1 << 63), 1 << 63)
+
+
+class Unsendable(TypeError):
+    """A check passed an argument that cannot travel to a submission (a fault of the check)."""
+
+
+# --- arguments: encoding (in the grader) --------------------------------------------------------
+
+
+@dataclass
+class EncodedArguments:
+    """Arguments ready for a frame. `arrays[i]` is the object that `views[i]` describes."""
+
+    args: list[Value] = field(default_factory=list)
+    kwargs: dict[str, Value] = field(default_factory=dict)
+    views: list[View] = field(default_factory=list)
+    buffers: list[bytes] = field(default_factory=list)
+    arrays: list[Array] = field(default_factory=list)
+
+
+class _ArgumentEncoder:
+    """Collects the arrays of one call: one view an object, one buffer a storage."""
+
+    def __init__(self) -> None:
+        self.encoded = EncodedArguments()
+        self._views: dict[int, int] = {}
+        self._buffers: dict[tuple[str, int], int] = {}
+
+    def value(self, value: object) -> Value:  # noqa: PLR0911  # one return a kind
+        if value is None or isinstance(value, bool | int | float | str):
+            return value
+        if isinstance(value, torch.Tensor | np.ndarray):
+            return Ref(self.array(value))
+        if isinstance(value, tuple | list):
+            kind = "tuple" if isinstance(value, tuple) else "list"
+            return Items(kind, [self.value(item) for item in value])  # type: ignore[arg-type]
+        if isinstance(value, dict):
+            return Pairs([str(key) for key in value], [self.value(v) for v in value.values()])
+        if isinstance(value, complex):
+            return Complex(value.real, value.imag)
+        if isinstance(value, torch.dtype) and value in _TORCH_NAMES:
+            return DtypeName(_TORCH_NAMES[value])
+        if isinstance(value, np.generic):
+            return Ref(self.array(np.asarray(value)))
+        raise Unsendable(f"an argument of type {type(value).__name__} cannot be sent")
+
+    def array(self, array: Array) -> int:
+        known = self._views.get(id(array))
+        if known is not None:
+            return known
+        view = self._torch(array) if isinstance(array, torch.Tensor) else self._numpy(array)
+        self.encoded.views.append(view)
+        self.encoded.arrays.append(array)
+        index = self._views[id(array)] = len(self.encoded.views) - 1
+        return index
+
+    def _torch(self, tensor: torch.Tensor) -> View:
+        plain = tensor.detach().resolve_conj().resolve_neg()
+        if plain.layout is not torch.strided or plain.dtype not in _TORCH_NAMES:
+            raise Unsendable(f"a {plain.layout} tensor of {plain.dtype} cannot be sent")
+        storage = plain.untyped_storage()
+        address, size = storage.data_ptr(), storage.nbytes()
+        return View(
+            kind="torch",
+            dtype=_TORCH_NAMES[plain.dtype],
+            shape=tuple(plain.shape),
+            strides=tuple(plain.stride()),
+            offset=int(plain.storage_offset()),
+            buffer=self._buffer("torch", address, size),
+            requires_grad=tensor.requires_grad,
+        )
+
+    def _numpy(self, array: NumpyArray) -> View:
+        if array.dtype.name not in NUMPY_DTYPES:
+            raise Unsendable(f"a numpy array of {array.dtype} cannot be sent")
+        root = array
+        while isinstance(root.base, np.ndarray):
+            root = root.base
+        low, high = np.lib.array_utils.byte_bounds(root)
+        return View(
+            kind="numpy",
+            dtype=array.dtype.name,
+            shape=array.shape,
+            strides=array.strides,
+            offset=array.__array_interface__["data"][0] - low,
+            buffer=self._buffer("numpy", low, high - low),
+        )
+
+    def _buffer(self, kind: str, address: int, size: int) -> int:
+        known = self._buffers.get((kind, address)) if size else None
+        if known is not None:
+            return known
+        self.encoded.buffers.append(ctypes.string_at(address, size) if size else b"")
+        index = self._buffers[kind, address] = len(self.encoded.buffers) - 1
+        return index
+
+
+def encode_arguments(
+    args: Sequence[object], kwargs: dict[str, object] | None = None
+) -> EncodedArguments:
+    """Arguments as values, views and buffers. Raises `Unsendable` for what cannot travel."""
+    encoder = _ArgumentEncoder()
+    encoder.encoded.args = [encoder.value(value) for value in args]
+    encoder.encoded.kwargs = {key: encoder.value(value) for key, value in (kwargs or {}).items()}
+    return encoder.encoded
+
+
+# --- arguments: decoding (in the runner; the grader is trusted there) ----------------------------
+
+
+class DecodedArguments:
+    """Arrays rebuilt from a frame, over private copies of its buffers.
+
+    The payload itself is kept untouched, so that what the code did to its inputs shows.
+    """
+
+    def __init__(
+        self, views: Sequence[View], buffer_sizes: Sequence[int], payload: memoryview
+    ) -> None:
+        self._sent: list[NumpyArray] = []
+        self._bases: list[torch.Tensor] = []
+        start = 0
+        for size in buffer_sizes:
+            sent = np.frombuffer(payload[start : start + size], dtype=np.uint8)
+            base = torch.empty(size, dtype=torch.uint8)
+            base.numpy()[:] = sent
+            self._sent.append(sent)
+            self._bases.append(base)
+            start += size
+        self.leaves: list[Array] = [self._rebuild(view) for view in views]
+
+    def _rebuild(self, view: View) -> Array:
+        base = self._bases[view.buffer]
+        if view.kind == "numpy":
+            dtype = NUMPY_DTYPES[view.dtype]
+            return np.ndarray(view.shape, dtype, base.numpy().data, view.offset, view.strides)
+        tensor = torch.empty(0, dtype=TORCH_DTYPES[view.dtype])
+        tensor.set_(base.untyped_storage(), view.offset, view.shape, view.strides)
+        return tensor.requires_grad_(view.requires_grad)
+
+    def value(self, value: Value) -> object:
+        """The Python value that `value` stands for."""
+        return build(value, lambda ref: self.leaves[ref.index])
+
+    def changed_buffers(self) -> list[int]:
+        """Indices of the buffers whose bytes are no longer those that were sent."""
+        return [
+            index
+            for index, (sent, base) in enumerate(zip(self._sent, self._bases, strict=True))
+            if not np.array_equal(sent, base.numpy())
+        ]
+
+    def buffer(self, index: int) -> memoryview:
+        """The bytes of a buffer as they are now."""
+        return self._bases[index].numpy().data
+
+
+# --- results: encoding (in the runner) ----------------------------------------------------------
+
+
+@dataclass
+class EncodedResult:
+    """A result ready for a frame. `tensors[i]` is the live object behind `arrays[i]`."""
+
+    value: Value = None
+    arrays: list[Dense] = field(default_factory=list)
+    buffers: list[memoryview] = field(default_factory=list)
+    tensors: list[object] = field(default_factory=list)
+
+
+class _ResultEncoder:
+    def __init__(self) -> None:
+        self.encoded = EncodedResult()
+
+    def value(self, value: object, depth: int = 0) -> Value:  # noqa: PLR0911  # the same
+        if depth > MAX_NESTING:
+            return Strange(_type_name(value), "it is nested too deeply")
+        if value is None or type(value) in (bool, float):
+            return value  # type: ignore[return-value]  # narrowed by exact type
+        if type(value) is int:
+            in_range = value in _INT64
+            return value if in_range else Strange("int", "it does not fit into 64 bits")
+        if type(value) is str:
+            return _text(value)
+        if type(value) is complex:
+            return Complex(value.real, value.imag)
+        if isinstance(value, tuple | list):
+            return self._items(value, depth)
+        if type(value) is dict:
+            return self._pairs(value, depth)
+        if isinstance(value, torch.Tensor):
+            return self._torch(value)
+        if isinstance(value, np.ndarray | np.generic):
+            return self._numpy(value)
+        return Strange(_type_name(value), "it is neither an array nor a plain value")
+
+    def _items(self, value: tuple[object, ...] | list[object], depth: int) -> Value:
+        if len(value) > MAX_ARRAYS:
+            return Strange(_type_name(value), f"it has more than {MAX_ARRAYS} entries")
+        kind = "tuple" if isinstance(value, tuple) else "list"
+        return Items(kind, [self.value(item, depth + 1) for item in value])  # type: ignore[arg-type]
+
+    def _pairs(self, value: dict[object, object], depth: int) -> Value:
+        if len(value) > MAX_ARRAYS or not all(type(key) is str for key in value):
+            return Strange("dict", f"it has keys that are not text, or more than {MAX_ARRAYS}")
+        keys = [str(key)[:256] for key in value]
+        return Pairs(keys, [self.value(item, depth + 1) for item in value.values()])
+
+    def _torch(self, tensor: torch.Tensor) -> Value:
+        if type(tensor) not in (torch.Tensor, torch.nn.Parameter):
+            return Strange(_type_name(tensor), "it is a subclass of torch.Tensor")
+        if tensor.layout is not torch.strided or tensor.is_nested or tensor.is_quantized:
+            return Strange("Tensor", f"its layout is {tensor.layout}, not a dense one")
+        if tensor.device.type != "cpu":
+            return Strange("Tensor", f"it is on device {tensor.device}")
+        name = _TORCH_NAMES.get(tensor.dtype)
+        if name is None:
+            return Strange("Tensor", f"its dtype {tensor.dtype} is not supported")
+        plain = tensor.detach().resolve_conj().resolve_neg().contiguous()
+        data = plain.reshape(-1).view(torch.uint8).numpy().data
+        return self._add(
+            Dense("torch", name, tuple(tensor.shape), bool(tensor.requires_grad)), data, tensor
+        )
+
+    def _numpy(self, array: object) -> Value:
+        kind = "numpy" if type(array) is np.ndarray else "numpy-scalar"
+        if kind == "numpy-scalar" and not isinstance(array, np.generic):
+            return Strange(_type_name(array), "it is a subclass of numpy.ndarray")
+        plain = np.asarray(array)
+        name = plain.dtype.newbyteorder("=").name
+        if plain.dtype.kind not in _NUMPY_KINDS or name not in NUMPY_DTYPES:
+            return Strange(_type_name(array), f"its dtype {plain.dtype} is not numeric")
+        dense = np.ascontiguousarray(plain, dtype=NUMPY_DTYPES[name])
+        data = dense.reshape(-1).view(np.uint8).data
+        return self._add(Dense(kind, name, plain.shape), data, array)  # type: ignore[arg-type]
+
+    def _add(self, dense: Dense, data: memoryview, live: object) -> Value:
+        if len(self.encoded.arrays) >= MAX_ARRAYS or len(dense.shape) > MAX_DIMENSIONS:
+            return Strange("array", "there are too many arrays, or too many dimensions")
+        self.encoded.arrays.append(dense)
+        self.encoded.buffers.append(data)
+        self.encoded.tensors.append(live)
+        return Ref(len(self.encoded.arrays) - 1)
+
+
+def encode_result(value: object) -> EncodedResult:
+    """Any value as a frame's parts; what cannot cross becomes `Strange`."""
+    encoder = _ResultEncoder()
+    encoder.encoded.value = encoder.value(value)
+    return encoder.encoded
+
+
+def encode_gradients(
+    gradients: Sequence[torch.Tensor | None],
+) -> tuple[list[bool], list[Dense], list[memoryview]]:
+    """Gradients as presence flags, descriptions and bytes; raises TypeError for odd tensors."""
+    encoder = _ResultEncoder()
+    for gradient in gradients:
+        if gradient is not None and isinstance(strange := encoder.value(gradient), Strange):
+            raise TypeError(f"a gradient is a {strange.type_name}: {strange.reason}")
+    present = [gradient is not None for gradient in gradients]
+    return present, encoder.encoded.arrays, encoder.encoded.buffers
+
+
+# --- results: decoding (in the grader; nothing here trusts the sender) ---------------------------
+
+
+def decode_arrays(
+    arrays: Sequence[Dense], payload: memoryview
+) -> tuple[list[Array | np.generic], memoryview]:
+    """Plain arrays from a payload, and the rest of it. Raises `ProtocolError`."""
+    decoded: list[Array | np.generic] = []
+    start = 0
+    for dense in arrays:
+        size = _size_bytes(dense)
+        if start + size > len(payload):
+            raise ProtocolError("the arrays announced are larger than the bytes sent")
+        decoded.append(_decode_array(dense, payload[start : start + size]))
+        start += size
+    return decoded, payload[start:]
+
+
+def build(  # noqa: PLR0911  # one return a kind
+    value: Value, resolve: Callable[[Ref], object], depth: int = 0
+) -> object:
+    """The Python value that `value` stands for; `Strange` stays as it is.
+
+    Raises `ProtocolError` for nesting beyond the bound.
+    """
+    if depth > MAX_NESTING:
+        raise ProtocolError("a value is nested too deeply")
+    match value:
+        case Ref():
+            return resolve(value)
+        case Items(kind, items):
+            built = [build(item, resolve, depth + 1) for item in items]
+            return tuple(built) if kind == "tuple" else built
+        case Pairs(keys, values):
+            if len(keys) != len(values):
+                raise ProtocolError("a dict has keys without values")
+            pairs = zip(keys, values, strict=True)
+            return {printable(key): build(item, resolve, depth + 1) for key, item in pairs}
+        case Complex(real, imag):
+            return complex(real, imag)
+        case DtypeName(name):
+            return TORCH_DTYPES[name]
+        case str():
+            return printable(value)
+        case _:
+            return value
+
+
+def _size_bytes(dense: Dense) -> int:
+    if dense.kind == "torch":
+        dtype = TORCH_DTYPES.get(dense.dtype)
+        itemsize = dtype.itemsize if dtype is not None else None
+    else:
+        numpy_dtype = NUMPY_DTYPES.get(dense.dtype)
+        itemsize = numpy_dtype.itemsize if numpy_dtype is not None else None
+    if itemsize is None:
+        raise ProtocolError(f"unknown dtype {printable(dense.dtype, 40)}")
+    if math.prod(max(size, 1) for size in dense.shape) > _MAX_ELEMENTS:
+        raise ProtocolError("an array's dimensions are out of range")
+    return math.prod(dense.shape) * itemsize
+
+
+def _decode_array(dense: Dense, data: memoryview) -> Array | np.generic:
+    raw = np.frombuffer(data, np.uint8)
+    if dense.dtype == "bool":  # a boolean byte other than 0 and 1 has no defined meaning
+        raw = (raw != 0).astype(np.uint8)
+    if dense.kind == "torch":
+        tensor = torch.empty(dense.shape, dtype=TORCH_DTYPES[dense.dtype])
+        if raw.size:
+            tensor.reshape(-1).view(torch.uint8).numpy()[:] = raw
+        return tensor
+    array = np.empty(dense.shape, NUMPY_DTYPES[dense.dtype])
+    if raw.size:
+        array.reshape(-1).view(np.uint8)[:] = raw
+    if dense.kind == "numpy":
+        return array
+    if array.ndim:
+        raise ProtocolError("a numpy scalar has dimensions")
+    return array[()]
+
+
+def _text(value: str) -> Value:
+    if len(value) > _MAX_TEXT:
+        return Strange("str", f"it is longer than {_MAX_TEXT} characters")
+    return printable(value)
+
+
+def _type_name(value: object) -> str:
+    return printable(type.__getattribute__(type(value), "__name__"), 200)

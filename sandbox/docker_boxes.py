@@ -1,0 +1,313 @@
+"""Boxes made by a Docker engine.
+
+Theory of operation
+-------------------
+A box is one container: no network, a read-only root, no capabilities, no way to gain any, an
+unprivileged user, a system-call filter of our own, and bounds on processes, memory, CPU and every
+writable mount. Nothing of the host is mounted. The one thing shared is a small named volume in
+memory where boxes of one launcher meet over sockets.
+
+Its three standard streams are attached before it starts, so nothing it says is lost, and are
+drained for as long as it lives (`sandbox.channel`). Its end is the end of that stream. Its stdin
+ends with the process that attached, so a box whose launcher was killed sees end-of-file and
+exits; what remains of it is found by its labels and removed by any later launcher.
+
+A container is created, attached, started and removed in separate steps, so that a failing start
+leaves nothing behind either.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import socket
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Self
+
+import docker
+from docker.errors import APIError, DockerException, NotFound
+from docker.types import LogConfig, Mount, Ulimit
+from requests.exceptions import RequestException
+
+from sandbox import archive
+from sandbox.boxes import (
+    BoxEnvironment,
+    BoxSpec,
+    EngineGone,
+    MemoryMode,
+    SandboxError,
+    SharedDir,
+)
+from sandbox.channel import AttachPump, ConnectedBox
+from sandbox.image import ImageRef
+from sandbox.owner import Owner, OwnerState
+from sandbox.protocol import ConnectionLost
+from sandbox.start import BOOT_COMMAND, ENVIRONMENT, SHARED_FOLDER
+
+ENGINE_SILENCE_S = 30  # for one request; a busy engine may need some seconds
+GONE_S = 5.0
+BOX_LABEL = "judge.box"
+OWNER_LABEL = "judge.owner"
+ROLE_LABEL = "judge.role"
+NOBODY = 65534
+USER = f"{NOBODY}:{NOBODY}"
+TMP_INODES = 4096
+SHM_BYTES = 4 << 20
+SHARED_BYTES = 1 << 20
+OPEN_FILES = 4096
+ENGINE_DEFAULT = "engine-default"
+CONFLICT = 409
+
+
+@dataclass(frozen=True)
+class DockerSettings:
+    """How to reach the engine and what every box of it gets.
+
+    `seccomp` is a profile as JSON text, or `ENGINE_DEFAULT`. `runtime` is an OCI runtime the
+    engine knows, such as "runsc", or "" for its default. `apparmor` is a loaded profile, or "" for
+    the engine's choice.
+    """
+
+    engine_url: str
+    image: ImageRef
+    seccomp: str
+    runtime: str = ""
+    apparmor: str = ""
+
+
+class DockerSharedDir:
+    """A named volume in memory."""
+
+    def __init__(self, client: docker.DockerClient, owner: Owner) -> None:
+        self.name = f"judge-{owner.launcher}-{secrets.token_hex(4)}"
+        self._client = client
+        options = f"size={SHARED_BYTES},uid={NOBODY},gid={NOBODY},mode=0700,nosuid,nodev,noexec"
+        with _engine_errors("make a shared folder"):
+            client.api.create_volume(
+                self.name, driver="local",
+                driver_opts={"type": "tmpfs", "device": "tmpfs", "o": options},
+                labels={BOX_LABEL: "1", OWNER_LABEL: owner.label},
+            )  # fmt: skip
+
+    def remove(self) -> None:
+        """Remove the volume; harmless when it is gone."""
+        _remove_volume(self._client, self.name)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.remove()
+
+
+class DockerBox(ConnectedBox):
+    """One container; see `sandbox.boxes.Box`."""
+
+    def __init__(
+        self, client: docker.DockerClient, settings: DockerSettings, box_id: str, container: str
+    ) -> None:
+        self._client = client
+        self._settings = settings
+        self._container = container
+        self._killing = threading.Lock()
+        self._killed = False
+        self._pump = AttachPump(_attach(client, container))
+        super().__init__(box_id, self._pump.socket, self._pump.tail)
+        self._pump.start()
+
+    @property
+    def container(self) -> str:
+        """The engine's id of the container."""
+        return self._container
+
+    @property
+    def environment(self) -> BoxEnvironment:
+        """Where the box runs."""
+        return self._describe("docker", self._settings.image.digest, MemoryMode.CGROUP)
+
+    def set_memory_limit(self, memory_bytes: int) -> None:
+        """Change the limit of the living container. Memory in use above it is an error."""
+        with _engine_errors("set a memory limit"):
+            self._client.api.update_container(
+                self._container, mem_limit=memory_bytes, memswap_limit=memory_bytes
+            )
+
+    def alive(self) -> bool:
+        """Whether the container still runs, as far as its stream tells."""
+        return not (self._killed or self._lost or self._pump.ended)
+
+    def kill(self) -> None:
+        """Remove the container, whatever its state."""
+        with self._killing:
+            if self._killed:
+                return
+            self._killed = True
+            with contextlib.suppress(EngineGone):
+                _remove_container(self._client, self._container)
+            # With the engine gone the stream is gone too, or will be; the sweep does the rest.
+            self._pump.hang_up()
+            self._pump.join(GONE_S)
+
+
+class DockerLauncher:
+    """Makes boxes on one engine from one image."""
+
+    name = "docker"
+
+    def __init__(self, settings: DockerSettings) -> None:
+        self._settings = settings
+        self._owner = Owner.new()
+        self._lock = threading.Lock()
+        self._boxes: list[DockerBox] = []
+        self._folders: list[DockerSharedDir] = []
+        try:
+            self._client = docker.DockerClient(
+                base_url=settings.engine_url, timeout=ENGINE_SILENCE_S, version="auto"
+            )
+        except (DockerException, RequestException) as error:
+            raise EngineGone(
+                f"no Docker engine answers at {settings.engine_url} ({error})",
+                "Start it, set DOCKER_HOST, or use --sandbox bwrap.",
+            ) from None
+
+    def shared_dir(self) -> DockerSharedDir:
+        """A folder for boxes to meet in."""
+        self._folders.append(DockerSharedDir(self._client, self._owner))
+        return self._folders[-1]
+
+    def launch(self, spec: BoxSpec, shared: SharedDir) -> DockerBox:
+        """Start a box and send it its code; raises `SandboxError`. Does not wait for ready."""
+        assert isinstance(shared, DockerSharedDir)
+        code = archive.archive(spec.packages)
+        box_id = f"{spec.role}-{secrets.token_hex(6)}"
+        with _engine_errors(f"start a {spec.role} box"):
+            container = self._create(box_id, spec, shared)
+            try:
+                box = DockerBox(self._client, self._settings, box_id, container)
+                self._client.api.start(container)
+                box.send_code(code)
+            except BaseException:
+                _remove_container(self._client, container)
+                raise
+        with self._lock:
+            self._boxes = [b for b in self._boxes if b.alive()] + [box]
+        return box
+
+    def remove_orphans(self) -> int:
+        """Remove the containers and volumes of launchers whose process is gone."""
+        with _engine_errors("look for orphans"):
+            containers = self._client.api.containers(
+                all=True, filters={"label": [f"{BOX_LABEL}=1"]}
+            )
+            volumes = self._client.api.volumes({"label": [f"{BOX_LABEL}=1"]})["Volumes"] or []
+        left = [c for c in containers if _is_orphan(c["Labels"], c["State"])]
+        for container in left:
+            _remove_container(self._client, container["Id"])
+        left_volumes = [v for v in volumes if _is_orphan(v["Labels"], "")]
+        for volume in left_volumes:
+            _remove_volume(self._client, volume["Name"])
+        return len(left) + len(left_volumes)
+
+    def close(self) -> None:
+        """Kill what still lives and disconnect."""
+        for box in self._boxes:
+            box.kill()
+        for folder in self._folders:
+            folder.remove()
+        self._client.close()
+
+    def _create(self, box_id: str, spec: BoxSpec, shared: DockerSharedDir) -> str:
+        api = self._client.api
+        memory = {"JUDGE_MEMORY_MODE": MemoryMode.CGROUP.value}
+        created = api.create_container(
+            self._settings.image.digest,
+            ["python3", *BOOT_COMMAND, spec.entry, box_id],
+            name=f"judge-{box_id}", hostname="box", user=USER, stdin_open=True, detach=False,
+            environment=ENVIRONMENT | memory, working_dir="/tmp",  # noqa: S108  # the box's own
+            labels={BOX_LABEL: "1", OWNER_LABEL: self._owner.label, ROLE_LABEL: spec.role},
+            network_disabled=True, host_config=self._host_config(spec, shared),
+        )  # fmt: skip
+        return str(created["Id"])
+
+    def _host_config(self, spec: BoxSpec, shared: DockerSharedDir) -> dict[str, object]:
+        security = ["no-new-privileges:true"]
+        if self._settings.seccomp != ENGINE_DEFAULT:
+            security.append(f"seccomp={self._settings.seccomp}")
+        if self._settings.apparmor:
+            security.append(f"apparmor={self._settings.apparmor}")
+        tmp = f"rw,nosuid,nodev,noexec,size={spec.tmp_bytes},mode=1777,nr_inodes={TMP_INODES}"
+        # no_copy: otherwise the volume would take over the owner of the image's folder.
+        meeting = Mount(SHARED_FOLDER, shared.name, type="volume", no_copy=True)
+        return self._client.api.create_host_config(
+            network_mode="none", read_only=True, cap_drop=["ALL"], security_opt=security,
+            pids_limit=spec.pids, mem_limit=spec.memory_bytes, memswap_limit=spec.memory_bytes,
+            nano_cpus=int(spec.cpus * 1e9), log_config=LogConfig(type="none"),
+            tmpfs={"/tmp": tmp}, shm_size=SHM_BYTES, mounts=[meeting],  # noqa: S108
+            ipc_mode="private", oom_kill_disable=False, init=False,
+            ulimits=[Ulimit(name="core", soft=0, hard=0),
+                     Ulimit(name="nofile", soft=OPEN_FILES, hard=OPEN_FILES)],
+            runtime=self._settings.runtime or None,
+        )  # fmt: skip
+
+
+def _is_orphan(labels: dict[str, str], state: str) -> bool:
+    """Of a dead owner, or of one we cannot ask but ended by itself (its stdin was closed)."""
+    owner = Owner.parse(labels.get(OWNER_LABEL, ""))
+    if owner is None:
+        return False
+    match owner.state():
+        case OwnerState.DEAD:
+            return True
+        case OwnerState.ELSEWHERE:
+            return state in ("exited", "dead")
+    return False
+
+
+def _attach(client: docker.DockerClient, container: str) -> socket.socket:
+    """The container's three streams as one socket that belongs to us alone."""
+    wanted = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
+    stream = client.api.attach_socket(container, params=wanted)
+    wrapped: socket.socket = stream._sock  # noqa: SLF001  # the SDK leaves it to the collector
+    try:
+        return socket.socket(fileno=os.dup(wrapped.fileno()))
+    finally:
+        stream.close()
+        wrapped.close()
+
+
+def _remove_container(client: docker.DockerClient, container: str) -> None:
+    try:
+        client.api.remove_container(container, force=True, v=True)
+    except NotFound:
+        pass
+    except APIError as error:
+        if error.status_code != CONFLICT:  # "removal already in progress" is just as well
+            raise SandboxError(f"a container cannot be removed ({error.explanation})") from None
+    except RequestException as error:
+        raise EngineGone(f"the Docker engine does not answer ({error})") from None
+
+
+def _remove_volume(client: docker.DockerClient, name: str) -> None:
+    try:
+        client.api.remove_volume(name)
+    except NotFound:
+        pass
+    except APIError as error:
+        if error.status_code != CONFLICT:  # in use: another launcher's sweep, or ours later
+            raise SandboxError(f"a volume cannot be removed ({error.explanation})") from None
+    except RequestException as error:
+        raise EngineGone(f"the Docker engine does not answer ({error})") from None
+
+
+@contextlib.contextmanager
+def _engine_errors(what: str) -> Iterator[None]:
+    """Translate what the SDK raises."""
+    try:
+        yield
+    except APIError as error:
+        raise SandboxError(f"the Docker engine refused to {what}: {error.explanation}") from None
+    except (DockerException, RequestException, ConnectionLost, OSError) as error:
+        raise EngineGone(f"the Docker engine could not {what} ({error})") from None

@@ -1,0 +1,528 @@
+"""Frames and messages between the boxes, and between a box and the process that launched it.
+
+Theory of operation
+-------------------
+One frame is a fixed prefix (header length, payload length), a header (one msgpack message of a
+declared type) and a payload (raw bytes of arrays, back to back). Both lengths are compared with
+their bound *before* anything is allocated. A header is decoded by msgspec against an exact type
+with bounds, so what comes out is either a well-formed message or a `ProtocolError`; nothing is
+ever unpickled and no type is looked up by name.
+
+Arrays travel in two forms. Towards the submission they are `View`s: dtype, shape, strides and an
+offset into a shared buffer, so that a non-contiguous or aliased input really is one over there.
+From the submission they are `Dense`: contiguous, in order, their sizes adding up to exactly the
+payload. Strides coming back are refused by construction, because eight bytes with stride zero
+could claim a terabyte.
+
+Exceptions, by who is at fault::
+
+    ChannelError
+    +-- ProtocolError     the peer sent something that is not a frame of this protocol
+    |   +-- TooLarge      ... because it is larger than its bound
+    +-- ConnectionLost    the peer is gone
+    +-- DeadlinePassed    the peer did not answer, or did not read, in time
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import socket
+import struct
+import time
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, TypeVar, overload
+
+import msgspec
+from msgspec import Meta, Struct
+
+PREFIX = struct.Struct(">IQ")  # header bytes, payload bytes
+MAX_HEADER_BYTES = 1 << 20
+MAX_ARGUMENT_BYTES = 1 << 28
+MAX_RESULT_BYTES = 1 << 26
+MAX_ARRAYS = 1024
+MAX_DIMENSIONS = 32
+MAX_MESSAGE_CHARS = 2048
+MAX_NESTING = 32
+
+T = TypeVar("T")
+Buffer = bytes | bytearray | memoryview
+
+
+class ChannelError(Exception):
+    """Something went wrong on a connection; the subclass says on whose side."""
+
+
+class ProtocolError(ChannelError):
+    """The peer sent bytes that are not a frame of this protocol."""
+
+
+class TooLarge(ProtocolError):
+    """The peer announced a frame larger than its bound; nothing was allocated for it."""
+
+
+class ConnectionLost(ChannelError):
+    """The peer closed the connection, also in the middle of a frame."""
+
+
+class DeadlinePassed(ChannelError):
+    """The peer did not answer, or did not take our bytes, before the deadline."""
+
+
+# --- values ---------------------------------------------------------------------------------
+
+Name = Annotated[str, Meta(max_length=256)]
+Text = Annotated[str, Meta(max_length=MAX_MESSAGE_CHARS)]
+Size = Annotated[int, Meta(ge=0, le=1 << 40)]
+Shape = Annotated[tuple[Size, ...], Meta(max_length=MAX_DIMENSIONS)]
+Strides = Annotated[tuple[int, ...], Meta(max_length=MAX_DIMENSIONS)]
+
+
+class View(Struct, frozen=True):
+    """An array on its way to the submission, as a window on one of the frame's buffers.
+
+    `strides` and `offset` count elements for torch and bytes for numpy, as each library does.
+    """
+
+    kind: Literal["torch", "numpy"]
+    dtype: Name
+    shape: Shape
+    strides: Strides
+    offset: Size
+    buffer: Annotated[int, Meta(ge=0, le=MAX_ARRAYS)]
+    requires_grad: bool = False
+
+
+class Dense(Struct, frozen=True):
+    """An array on its way back: C-contiguous, the next bytes of the payload are its elements."""
+
+    kind: Literal["torch", "numpy", "numpy-scalar"]
+    dtype: Name
+    shape: Shape
+    requires_grad: bool = False
+
+
+class Ref(Struct, frozen=True, tag="ref"):
+    """The place of an array inside a value: an index into the message's list of arrays."""
+
+    index: Annotated[int, Meta(ge=0, lt=MAX_ARRAYS)]
+
+
+class Items(Struct, frozen=True, tag="items"):
+    """A tuple or a list."""
+
+    kind: Literal["tuple", "list"]
+    items: Annotated[list[Value], Meta(max_length=MAX_ARRAYS)]
+
+
+class Pairs(Struct, frozen=True, tag="pairs"):
+    """A dict with text keys."""
+
+    keys: Annotated[list[Name], Meta(max_length=MAX_ARRAYS)]
+    values: Annotated[list[Value], Meta(max_length=MAX_ARRAYS)]
+
+
+class Complex(Struct, frozen=True, tag="complex"):
+    """A Python complex number."""
+
+    real: float
+    imag: float
+
+
+class DtypeName(Struct, frozen=True, tag="dtype"):
+    """A torch dtype passed as an argument, e.g. ``torch.float32`` as ``float32``."""
+
+    name: Name
+
+
+class Strange(Struct, frozen=True, tag="strange"):
+    """A result that cannot cross: its type and, in words, why not."""
+
+    type_name: Name
+    reason: Name
+
+
+Value = (
+    None | bool | int | float | Annotated[str, Meta(max_length=1 << 16)]
+    | Ref | Items | Pairs | Complex | DtypeName | Strange
+)  # fmt: skip
+
+
+# --- what happened in the submission ----------------------------------------------------------
+
+
+class CodeFrame(Struct, frozen=True):
+    """One frame of a traceback, always inside a file of the submission. Lines count from 1."""
+
+    file: Name
+    line: int
+    function: Name
+    text: Name = ""
+
+
+class Failure(Struct, frozen=True):
+    """A bounded record of an exception; made inside the box, so its text is untrusted."""
+
+    kind: Name
+    bases: Annotated[list[Name], Meta(max_length=32)]
+    message: Text
+    frames: Annotated[list[CodeFrame], Meta(max_length=32)] = []
+    syntax_line: int | None = None
+    syntax_column: int | None = None
+    syntax_text: Name = ""
+
+
+class Parameter(Struct, frozen=True):
+    """One parameter of a callable: its name, `inspect` kind and whether it has a default."""
+
+    name: Name
+    kind: Literal[
+        "POSITIONAL_ONLY", "POSITIONAL_OR_KEYWORD", "VAR_POSITIONAL", "KEYWORD_ONLY", "VAR_KEYWORD"
+    ]
+    has_default: bool
+
+
+# --- grader -> submission ---------------------------------------------------------------------
+
+FileName = Annotated[str, Meta(max_length=256, pattern=r"^[A-Za-z_][A-Za-z0-9_]*\.py\Z")]
+
+
+class Load(Struct, frozen=True, tag="load"):
+    """Compile and import the submission. `provided` is defined for it beforehand."""
+
+    files: dict[FileName, bytes]
+    main: FileName
+    provided: bytes | None
+    seed: int
+
+
+class Call(Struct, frozen=True, tag="call"):
+    """Call `function`. Array arguments are `Ref`s into `views`, on the payload's buffers.
+
+    `buffers` are the lengths in bytes of the buffers in the payload, in order. `forget` drops
+    the autograd graphs of earlier calls first.
+    """
+
+    id: int
+    function: Name
+    args: list[Value]
+    kwargs: dict[Name, Value]
+    views: list[View]
+    buffers: list[Size]
+    forget: bool = False
+
+
+class Backward(Struct, frozen=True, tag="backward"):
+    """Vector-Jacobian product of call `call`.
+
+    `outputs` are indices into that call's returned arrays, `cotangents` views on this frame's
+    payload, one per output, `inputs` indices into that call's `views`.
+    """
+
+    id: int
+    call: int
+    outputs: list[int]
+    cotangents: list[View]
+    inputs: list[int]
+    buffers: list[Size]
+
+
+class Describe(Struct, frozen=True, tag="describe"):
+    """Ask for the signature of a name."""
+
+    id: int
+    name: Name
+
+
+Request = Load | Call | Backward | Describe
+
+# --- submission -> grader ---------------------------------------------------------------------
+
+
+class Loaded(Struct, frozen=True, tag="loaded"):
+    """The submission is imported; `names` are its public callables."""
+
+    names: Annotated[list[Name], Meta(max_length=256)]
+
+
+class LoadFailed(Struct, frozen=True, tag="load-failed"):
+    """It was refused by the compiler, or raised while being imported."""
+
+    stage: Literal["compile", "import"]
+    failure: Failure
+
+
+class Returned(Struct, frozen=True, tag="returned"):
+    """The call's value. Its arrays come first in the payload, then the changed input buffers.
+
+    `changed` lists the indices of argument buffers whose bytes differ from what was sent; their
+    new bytes follow in that order.
+    """
+
+    id: int
+    value: Value
+    arrays: Annotated[list[Dense], Meta(max_length=MAX_ARRAYS)]
+    changed: Annotated[list[int], Meta(max_length=MAX_ARRAYS)]
+
+
+class Raised(Struct, frozen=True, tag="raised"):
+    """The call, or the backward pass, raised."""
+
+    id: int
+    failure: Failure
+
+
+class Gradients(Struct, frozen=True, tag="gradients"):
+    """One entry per requested input; None where no gradient reached it."""
+
+    id: int
+    present: Annotated[list[bool], Meta(max_length=MAX_ARRAYS)]
+    arrays: Annotated[list[Dense], Meta(max_length=MAX_ARRAYS)]
+
+
+class Described(Struct, frozen=True, tag="described"):
+    """What a name is; `parameters` is None when Python cannot tell (some builtins)."""
+
+    id: int
+    found: bool
+    is_callable: bool
+    parameters: Annotated[list[Parameter], Meta(max_length=256)] | None
+
+
+Reply = Loaded | LoadFailed | Returned | Raised | Gradients | Described
+
+# --- grader <-> zygote of a runner box (the lease) ----------------------------------------------
+
+
+class Lease(Struct, frozen=True, tag="lease"):
+    """Ask for one fresh, confined child."""
+
+    cpu_s: float
+    output_bytes: int
+
+
+class Granted(Struct, frozen=True, tag="granted"):
+    """The child waits. The descriptor of its connection comes with this frame (SCM_RIGHTS)."""
+
+    box: Name
+
+
+class Release(Struct, frozen=True, tag="release"):
+    """The child is no longer needed: kill it and report."""
+
+
+class Report(Struct, frozen=True, tag="report"):
+    """How the child ended.
+
+    `ended`: "killed" (by us, on release), "exited" (see `code`), "signalled" (see `signal`),
+    "memory" (out of memory, by the kernel's count), "output" (wrote more than `output_bytes`),
+    "cpu" (used more than `cpu_s`).
+    """
+
+    ended: Literal["killed", "exited", "signalled", "memory", "output", "cpu"]
+    code: int
+    signal: int
+    output: bytes
+    output_truncated: bool
+    cpu_ms: float
+    peak_memory_bytes: int
+
+
+LeaseRequest = Lease | Release
+LeaseReply = Granted | Report
+
+# --- box -> its launcher (control channel) ------------------------------------------------------
+
+
+class Probe(Struct, frozen=True):
+    """One defence, tried from inside by a hostile probe at start."""
+
+    name: Name
+    held: bool
+    detail: Text
+
+
+class BoxReady(Struct, frozen=True, tag="ready"):
+    """The box is warm. `nested` tells whether each submission gets namespaces of its own."""
+
+    nested: bool
+    reason: Text
+    probes: list[Probe]
+    torch: Name
+    numpy: Name
+    python: Name
+
+
+class SetMemory(Struct, frozen=True, tag="set-memory"):
+    """Bound the memory of later students where no cgroup does: what the whole box may use."""
+
+    memory_bytes: int
+
+
+class TryMemory(Struct, frozen=True, tag="try-memory"):
+    """Run the memory probe: a student that takes memory until it is stopped. Answered by `Probe`.
+
+    Not run at every start, because it takes as long as filling the box's memory does.
+    """
+
+
+ControlRequest = SetMemory | TryMemory
+
+
+# --- the connection -----------------------------------------------------------------------------
+
+
+class Connection:
+    """Frames over a stream, with deadlines (`time.monotonic` seconds) in both directions.
+
+    The stream is a socket, or a pair of pipe ends (`over_pipes`). The descriptors are switched
+    to non-blocking mode. Not thread-safe, except that one thread may send while one receives.
+    """
+
+    def __init__(self, stream: socket.socket | tuple[int, int], max_payload_bytes: int) -> None:
+        """`stream` is a socket, or the descriptors to read from and to write to; owned from now."""
+        self._socket = stream if isinstance(stream, socket.socket) else None
+        self._read_fd, self._write_fd = (
+            (stream.fileno(), stream.fileno()) if isinstance(stream, socket.socket) else stream
+        )
+        self._max_payload_bytes = max_payload_bytes
+        self._encoder = msgspec.msgpack.Encoder()
+        self._decoders: dict[object, msgspec.msgpack.Decoder[object]] = {}
+        os.set_blocking(self._read_fd, False)
+        os.set_blocking(self._write_fd, False)
+
+    @classmethod
+    def over_pipes(cls, read_fd: int, write_fd: int, max_payload_bytes: int) -> Connection:
+        """A connection over two descriptors, which it then owns."""
+        return cls((read_fd, write_fd), max_payload_bytes)
+
+    def fileno(self) -> int:
+        """The descriptor that becomes readable, for `select`."""
+        return self._read_fd
+
+    def send(
+        self, message: Struct, buffers: Sequence[Buffer] = (), deadline: float | None = None
+    ) -> None:
+        """Send one frame. Raises `ConnectionLost`, `DeadlinePassed`, or `TooLarge` (ours)."""
+        frame = self._frame(message, buffers)
+        for part in (frame, *buffers):
+            self._send_all(part, deadline)
+
+    def send_with_descriptor(self, message: Struct, descriptor: int) -> None:
+        """Send one small frame and a descriptor with it. Needs a Unix socket."""
+        frame = self._frame(message, ())
+        sent = socket.send_fds(self._unix_socket(), [frame], [descriptor])
+        self._send_all(memoryview(frame)[sent:], deadline=None)
+
+    @overload
+    def receive(self, kind: type[T], deadline: float | None = None) -> tuple[T, memoryview]: ...
+
+    @overload
+    def receive(self, kind: object, deadline: float | None = None) -> tuple[Any, memoryview]: ...
+
+    def receive(self, kind: object, deadline: float | None = None) -> tuple[Any, memoryview]:
+        """Receive one frame of type `kind` and its payload. Raises a `ChannelError`.
+
+        `kind` is a message class or a union of them (which static typing sees as `Any`).
+        """
+        return self._receive_rest(kind, self._receive_exactly(PREFIX.size, deadline), deadline)
+
+    def receive_with_descriptor(self, kind: type[T], deadline: float | None) -> tuple[T, int]:
+        """Receive one frame that must bring a descriptor along. Needs a Unix socket."""
+        self._wait(for_reading=True, deadline=deadline)
+        start, descriptors, _, _ = socket.recv_fds(self._unix_socket(), PREFIX.size, 1)
+        if not start:
+            raise ConnectionLost("the peer closed the connection")
+        prefix = start + self._receive_exactly(PREFIX.size - len(start), deadline)
+        message: T = self._receive_rest(kind, prefix, deadline)[0]
+        if len(descriptors) != 1:
+            raise ProtocolError("a descriptor was expected with this frame")
+        return message, descriptors[0]
+
+    def pending(self) -> bool:
+        """True when bytes wait to be read, or the peer is gone."""
+        poller = select.poll()
+        poller.register(self._read_fd, select.POLLIN)
+        return bool(poller.poll(0))
+
+    def close(self) -> None:
+        """Close the stream."""
+        if self._socket is not None:
+            self._socket.close()
+            return
+        os.close(self._read_fd)
+        os.close(self._write_fd)
+
+    def _unix_socket(self) -> socket.socket:
+        if self._socket is None:
+            raise TypeError("descriptors can only travel over a socket")
+        return self._socket
+
+    def _frame(self, message: Struct, buffers: Sequence[Buffer]) -> bytes:
+        header = self._encoder.encode(message)
+        payload_bytes = sum(memoryview(buffer).nbytes for buffer in buffers)
+        if len(header) > MAX_HEADER_BYTES or payload_bytes > MAX_ARGUMENT_BYTES:
+            raise TooLarge(f"a frame of {len(header)} + {payload_bytes} bytes exceeds the bound")
+        return PREFIX.pack(len(header), payload_bytes) + header
+
+    def _receive_rest(
+        self, kind: object, prefix: bytes | bytearray, deadline: float | None
+    ) -> tuple[Any, memoryview]:
+        header_bytes, payload_bytes = PREFIX.unpack(prefix)
+        if header_bytes > MAX_HEADER_BYTES:
+            raise TooLarge(f"a header of {header_bytes} bytes was announced")
+        if payload_bytes > self._max_payload_bytes:
+            raise TooLarge(f"a payload of {payload_bytes} bytes was announced")
+        header = self._receive_exactly(header_bytes, deadline)
+        payload = self._receive_exactly(payload_bytes, deadline)
+        return self._decode(kind, header), memoryview(payload)
+
+    def _decode(self, kind: object, header: bytearray) -> object:
+        decoder = self._decoders.get(kind)
+        if decoder is None:
+            decoder = self._decoders[kind] = msgspec.msgpack.Decoder(kind)
+        try:
+            return decoder.decode(header)
+        except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+            raise ProtocolError(f"malformed header: {error}") from None
+
+    def _send_all(self, data: Buffer, deadline: float | None) -> None:
+        view = memoryview(data)
+        view = view.cast("B") if view.nbytes else view[:0]
+        while view:
+            try:
+                view = view[os.write(self._write_fd, view) :]
+            except BlockingIOError:
+                self._wait(for_reading=False, deadline=deadline)
+            except OSError as error:
+                raise ConnectionLost(f"the peer is gone ({error.strerror})") from None
+
+    def _receive_exactly(self, size: int, deadline: float | None) -> bytearray:
+        data = bytearray(size)
+        view = memoryview(data)
+        filled = 0
+        while filled < size:
+            try:
+                count = os.readv(self._read_fd, [view[filled:]])
+            except BlockingIOError:
+                self._wait(for_reading=True, deadline=deadline)
+                continue
+            except OSError as error:
+                raise ConnectionLost(f"the peer is gone ({error.strerror})") from None
+            if count == 0:
+                raise ConnectionLost("the peer closed the connection")
+            filled += count
+        return data
+
+    def _wait(self, *, for_reading: bool, deadline: float | None) -> None:
+        descriptor, event = (
+            (self._read_fd, select.POLLIN) if for_reading else (self._write_fd, select.POLLOUT)
+        )
+        poller = select.poll()
+        poller.register(descriptor, event)
+        if deadline is None:
+            poller.poll()
+            return
+        remaining_s = deadline - time.monotonic()
+        if remaining_s <= 0 or not poller.poll(remaining_s * 1000):
+            raise DeadlinePassed("the peer did not answer in time")

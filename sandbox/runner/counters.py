@@ -1,0 +1,38 @@
+"""What the kernel counts about this box, as far as it is visible from inside.
+
+Docker mounts the container's own control group read-only at /sys/fs/cgroup, under the memory
+controller's name in version 1; a bubblewrap launcher that makes a group does the same. Without a
+group there is nothing to read, and nothing that would kill for memory either.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_CGROUP = Path("/sys/fs/cgroup")
+_EVENTS = (_CGROUP / "memory.events", _CGROUP / "memory" / "memory.oom_control")
+_STATUS = Path("/proc/self/status")
+
+
+def oom_kills() -> int | None:
+    """How often the kernel killed a process of this box for memory; None when it cannot be read."""
+    for path in _EVENTS:
+        try:
+            lines = path.read_text().splitlines()
+        except OSError:
+            continue
+        for line in lines:
+            key, _, value = line.partition(" ")
+            if key == "oom_kill":
+                return int(value)
+    return None
+
+
+def own_memory_bytes() -> tuple[int, int]:
+    """This process's (address space, resident memory)."""
+    sizes = {}
+    for line in _STATUS.read_text().splitlines():
+        key, _, value = line.partition(":")
+        if key in ("VmSize", "VmRSS"):
+            sizes[key] = int(value.split()[0]) << 10
+    return sizes["VmSize"], sizes["VmRSS"]

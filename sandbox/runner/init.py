@@ -1,0 +1,340 @@
+"""The parent of one student: the first process of its namespaces.
+
+Theory of operation
+-------------------
+Init makes the namespaces complete, forks the student and then only watches: it drains the pipe
+that is the student's stdout and stderr (keeping the first part, counting the rest), watches its
+CPU clock, and reaps it. It talks to the zygote in small messages over a socket pair:
+
+    init                             zygote
+      Ready, or Broken  ------------>
+                        <------------  Begin(limits)
+                        <------------  End
+      Ended             ------------>
+
+`Ended` comes exactly once, whoever ends the student; then init exits, and the kernel removes
+whatever is left in the namespaces. A zygote that is gone ends everything too. Init installs no
+handler for any signal a student could send: without one the kernel does not deliver it to the
+first process of a namespace.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import resource
+import select
+import signal
+import socket
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, NoReturn
+
+import msgspec
+from msgspec import Struct
+
+from sandbox.runner import seccomp, syscalls
+from sandbox.runner.confine import (
+    SetupFailed,
+    Surroundings,
+    become_student,
+    enter_namespaces,
+    keep_only,
+)
+
+KEPT_OUTPUT_BYTES = 64 << 10
+CONNECTION_FD = 3
+MAX_MESSAGE_BYTES = KEPT_OUTPUT_BYTES + 4096
+CPU_GRACE_S = 1  # the kernel's own limit, in whole seconds, stands behind ours
+_CHUNK_BYTES = 1 << 16
+_SHORTEST_WAIT_S = 0.005
+_READY_FD = 4
+
+Cause = Literal["killed", "exited", "signalled", "output", "cpu"]
+Program = Callable[[socket.socket], None]
+
+
+class Ready(Struct, frozen=True, tag="ready"):
+    """The student is confined, warm and waits on its connection."""
+
+
+class Broken(Struct, frozen=True, tag="broken"):
+    """No student could be made: the step that was refused, and why."""
+
+    reason: str
+
+
+class Begin(Struct, frozen=True, tag="begin"):
+    """Limits for the student; `address_space_bytes` only where no cgroup bounds its memory."""
+
+    cpu_s: float
+    output_bytes: int
+    address_space_bytes: int | None
+
+
+class End(Struct, frozen=True, tag="end"):
+    """Kill the student."""
+
+
+class Ended(Struct, frozen=True, tag="ended"):
+    """How the student ended, and what it used since `Begin`."""
+
+    cause: Cause
+    code: int
+    signal: int
+    output: bytes
+    output_truncated: bool
+    cpu_ms: float
+    peak_memory_bytes: int
+
+
+FromInit = Ready | Broken | Ended
+ToInit = Begin | End
+
+
+@dataclass
+class Link:
+    """One end of the socket pair between init and zygote: whole messages, never blocking long."""
+
+    socket: socket.socket
+
+    def send(self, message: Struct) -> None:
+        """Send one message; that the peer is gone is noticed when reading."""
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            self.socket.send(msgspec.msgpack.encode(message))
+
+    def receive_from_init(self) -> FromInit | None:
+        """The next message, None when init is gone."""
+        data = self._data()
+        return _FROM_INIT.decode(data) if data else None
+
+    def receive_from_zygote(self) -> ToInit | None:
+        """The next message, None when the zygote is gone."""
+        data = self._data()
+        return _TO_INIT.decode(data) if data else None
+
+    def _data(self) -> bytes:
+        try:
+            return self.socket.recv(MAX_MESSAGE_BYTES)
+        except ConnectionResetError:
+            return b""
+
+
+_FROM_INIT: msgspec.msgpack.Decoder[FromInit] = msgspec.msgpack.Decoder(FromInit)
+_TO_INIT: msgspec.msgpack.Decoder[ToInit] = msgspec.msgpack.Decoder(ToInit)
+
+
+def run(
+    link_fd: int, connection_fd: int, box: Surroundings, program: Program, *, nested: bool
+) -> NoReturn:
+    """Be the init of one student that runs `program`; never returns.
+
+    `connection_fd` is the student's end of the connection it will answer on.
+    """
+    keep_only((link_fd, connection_fd), first=3)
+    link = Link(socket.socket(fileno=3))
+    try:
+        proc_fd = os.open("/proc", os.O_PATH | os.O_DIRECTORY)
+        _leave_parent_behind()
+        if nested:
+            enter_namespaces(box)
+        else:
+            syscalls.die_with_parent()
+        child = _fork_student(4, proc_fd, program)
+    except SetupFailed as error:
+        link.send(Broken(str(error)))
+        os._exit(1)
+    _Watch(link, child, kill_all=nested).run()
+    os._exit(0)
+
+
+@dataclass(frozen=True)
+class _Child:
+    """The student, the pipe it writes to and the pipe on which it says that it is set up."""
+
+    pid: int
+    output_fd: int
+    ready_fd: int
+
+
+def _leave_parent_behind() -> None:
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def _fork_student(connection_fd: int, proc_fd: int, program: Program) -> _Child:
+    output_fd, output_end = os.pipe()
+    ready_fd, ready_end = os.pipe()
+    null = os.open(os.devnull, os.O_RDONLY)
+    pid = os.fork()
+    if pid == 0:
+        _be_student(proc_fd, (null, output_end, output_end, connection_fd, ready_end), program)
+    for descriptor in (output_end, ready_end, null, connection_fd, proc_fd):
+        os.close(descriptor)
+    os.set_blocking(output_fd, False)
+    return _Child(pid, output_fd, ready_fd)
+
+
+def _be_student(proc_fd: int, descriptors: tuple[int, ...], program: Program) -> NoReturn:
+    exit_now = os._exit  # submitted code may replace the name
+    try:
+        become_student(proc_fd, descriptors)
+        seccomp.confine_student(os.getpid())
+        program(socket.socket(fileno=CONNECTION_FD))
+        exit_now(0)
+    except SetupFailed as error:
+        os.write(
+            2, str(error).encode()
+        )  # the box's stderr before the descriptors moved, init's after
+    except BaseException:  # noqa: BLE001  # the border of a process: there is nobody above
+        traceback.print_exc()
+    finally:
+        exit_now(1)
+
+
+def announce_ready() -> None:
+    """Called by a student's program when it is about to wait for its first request."""
+    os.write(_READY_FD, b"+")
+    os.close(_READY_FD)
+
+
+class _Watch:
+    """From the student's fork to its end."""
+
+    def __init__(self, link: Link, child: _Child, *, kill_all: bool) -> None:
+        self._link = link
+        self._child = child
+        self._kill_all = kill_all
+        self._limits: Begin | None = None
+        self._cpu_before_s = 0.0
+        self._ready = False
+        self._cause: Cause | None = None
+        self._output = bytearray()
+        self._output_open = True
+        self._output_bytes = 0
+        self._poll = select.poll()
+        self._wakeup_fd = _wake_on_child_exit()
+        for descriptor in (link.socket.fileno(), child.output_fd, child.ready_fd, self._wakeup_fd):
+            self._poll.register(descriptor, select.POLLIN)
+
+    def run(self) -> None:
+        """Watch until the student is reaped, and report."""
+        while not self._reaped():
+            for descriptor, _ in self._poll.poll(self._patience_ms()):
+                self._serve(descriptor)
+            if self._limits and self._cpu_s() - self._cpu_before_s >= self._limits.cpu_s:
+                self._kill("cpu")
+
+    def _serve(self, descriptor: int) -> None:
+        if descriptor == self._child.output_fd:
+            self._drain_once()
+        elif descriptor == self._child.ready_fd:
+            self._hear_ready()
+        elif descriptor == self._wakeup_fd:
+            os.read(self._wakeup_fd, _CHUNK_BYTES)
+        else:
+            self._obey()
+
+    def _obey(self) -> None:
+        match self._link.receive_from_zygote():
+            case Begin() as limits:
+                self._begin(limits)
+            case End():
+                self._kill("killed")
+            case None:
+                os._exit(1)  # takes the namespaces along; without them the student is tied to us
+
+    def _begin(self, limits: Begin) -> None:
+        with contextlib.suppress(ProcessLookupError):  # it has ended; that is seen next
+            self._cpu_before_s = self._cpu_s()
+            soft = math.ceil(self._cpu_before_s + limits.cpu_s) + CPU_GRACE_S
+            resource.prlimit(self._child.pid, resource.RLIMIT_CPU, (soft, soft + CPU_GRACE_S))
+            if limits.address_space_bytes is not None:
+                both = (limits.address_space_bytes, limits.address_space_bytes)
+                resource.prlimit(self._child.pid, resource.RLIMIT_AS, both)
+        self._limits = limits
+
+    def _hear_ready(self) -> None:
+        self._ready = os.read(self._child.ready_fd, 1) == b"+"
+        self._poll.unregister(self._child.ready_fd)
+        os.close(self._child.ready_fd)
+        if self._ready:
+            self._link.send(Ready())
+
+    def _drain_once(self) -> bool:
+        """Read one chunk of output; False when there is none now."""
+        try:
+            data = os.read(self._child.output_fd, _CHUNK_BYTES)
+        except BlockingIOError:
+            return False
+        if not data:  # it closed its descriptors
+            if self._output_open:
+                self._poll.unregister(self._child.output_fd)
+            self._output_open = False
+            return False
+        self._output_bytes += len(data)
+        self._output += data[: KEPT_OUTPUT_BYTES - len(self._output)]
+        if self._limits and self._output_bytes > self._limits.output_bytes:
+            self._kill("output")
+        return True
+
+    def _kill(self, cause: Cause) -> None:
+        self._cause = self._cause or cause
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(-1 if self._kill_all else self._child.pid, signal.SIGKILL)
+
+    def _reaped(self) -> bool:
+        pid, status, usage = os.wait4(self._child.pid, os.WNOHANG)
+        if pid == 0:
+            return False
+        while self._drain_once():
+            pass  # at most what a pipe holds
+        self._link.send(self._ended(status, usage) if self._ready else self._broken(status))
+        return True
+
+    def _broken(self, status: int) -> Broken:
+        said = bytes(self._output).decode("utf-8", "replace")
+        return Broken(f"the student ended with status {status} during set-up: {said}"[:1000])
+
+    def _ended(self, status: int, usage: resource.struct_rusage) -> Ended:
+        number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+        used_s = usage.ru_utime + usage.ru_stime - self._cpu_before_s
+        return Ended(
+            cause=self._cause or self._natural_cause(number, used_s),
+            code=0 if number else os.waitstatus_to_exitcode(status),
+            signal=number,
+            output=bytes(self._output),
+            output_truncated=self._output_bytes > len(self._output),
+            cpu_ms=used_s * 1000,
+            peak_memory_bytes=usage.ru_maxrss << 10,
+        )
+
+    def _natural_cause(self, number: int, used_s: float) -> Cause:
+        over = self._limits is not None and used_s >= self._limits.cpu_s
+        if over and number in (signal.SIGXCPU, signal.SIGKILL):
+            return "cpu"
+        return "signalled" if number else "exited"
+
+    def _cpu_s(self) -> float:
+        return time.clock_gettime(syscalls.cpu_clock(self._child.pid))
+
+    def _patience_ms(self) -> float | None:
+        """Until the student can have used up its CPU time on all processors at once."""
+        if self._limits is None:
+            return None
+        left_s = self._limits.cpu_s - (self._cpu_s() - self._cpu_before_s)
+        return max(left_s / (os.cpu_count() or 1), _SHORTEST_WAIT_S) * 1000
+
+
+def _wake_on_child_exit() -> int:
+    """A descriptor that becomes readable when a child ends."""
+    wakeup_fd, wakeup_end = os.pipe()
+    os.set_blocking(wakeup_fd, False)
+    os.set_blocking(wakeup_end, False)
+    signal.set_wakeup_fd(wakeup_end, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
+    return wakeup_fd

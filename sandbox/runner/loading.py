@@ -1,0 +1,216 @@
+"""Compiling and importing a submission from bytes.
+
+Theory of operation
+-------------------
+A submission is a set of source files that never touch a disk: all of them are compiled first, so
+that a mistake in any of them is found before anything runs, then the main one is executed as a
+module named after its file (``solution.py`` is ``solution``, never ``__main__``). The others can
+be imported by name. A `provided` source runs first as module ``provided``; the names it defines
+are put into the main module's globals. Sources are registered with `linecache`, so tracebacks and
+`inspect.getsource` work.
+
+`Submission` holds one such set and its module objects. Its modules appear in `sys.modules` only
+
+- while they are being imported, and during later imports they make themselves (`load`); many
+  submissions, for instance the reference and its mutants, live side by side in one process; or
+- for good, after `install`, as in a process that belongs to one submission alone.
+
+A file named like a module of the standard library, numpy or torch never shadows that module.
+
+This module makes no system call of its own and imports nothing heavy: the grader uses it to run
+reference and mutants in its own process.
+"""
+
+from __future__ import annotations
+import __future__
+
+import builtins
+import importlib
+import importlib.util
+import linecache
+import sys
+import types
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+
+from sandbox.protocol import Failure
+from sandbox.runner.failures import describe_compile_error
+
+PROVIDED_FILE = "provided.py"
+_LIBRARIES = sys.stdlib_module_names | {"judge", "msgspec", "numpy", "sandbox", "torch"}
+_NOT_DEFINED = (types.ModuleType, type(__future__.annotations))
+_builtin_import = builtins.__import__
+ImportFunction = Callable[..., types.ModuleType]
+_COMPILER_ERRORS = (SyntaxError, ValueError, MemoryError, RecursionError, OverflowError)
+
+
+class CompileRefused(Exception):
+    """The compiler refused one of the files; `failure` says which line and why."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
+
+
+def load_submission(files: dict[str, bytes], main: str, provided: bytes | None) -> types.ModuleType:
+    """Compile all `files` and import `main`; returns a fresh module object on each call.
+
+    Raises `CompileRefused` when the compiler refuses a file; whatever the code raises while being
+    imported is let through. `sys.modules` is as before afterwards.
+    """
+    return Submission(files, main, provided).load()
+
+
+class Submission:
+    """The compiled files of one submission and the modules made from them.
+
+    Raises `CompileRefused`. `sources` maps each file name, as it stands in tracebacks, to its
+    bytes (without ``provided.py``, which is not the student's). Not thread-safe while importing.
+    """
+
+    def __init__(self, files: Mapping[str, bytes], main: str, provided: bytes | None) -> None:
+        self.sources = dict(files)
+        self._main = _module_name(main)
+        self._provided = [PROVIDED_FILE] if provided is not None else []
+        everything = self.sources | ({PROVIDED_FILE: provided} if provided is not None else {})
+        for file, source in everything.items():
+            _remember_lines(file, source)
+        codes = {_module_name(file): compile_file(file, text) for file, text in everything.items()}
+        self._finder = _Finder(codes, self._import)
+        self._importable = codes.keys() - _LIBRARIES
+        self._modules: dict[str, types.ModuleType] = {}
+        self._depth = 0
+
+    def load(self) -> types.ModuleType:
+        """Import the main file, leaving `sys.modules` as it was; for many in one process."""
+        with self._visible():
+            return self._import_main()
+
+    def install(self) -> types.ModuleType:
+        """Import the main file as an ordinary program does: its modules stay in `sys.modules`."""
+        self._finder.hide_imports = False
+        for name in self._importable:
+            sys.modules.pop(name, None)
+        sys.meta_path.insert(0, self._finder)
+        return self._import_main()
+
+    def uninstall(self) -> None:
+        """Undo `install`."""
+        sys.meta_path.remove(self._finder)
+        for name in self._importable:
+            sys.modules.pop(name, None)
+
+    def _import_main(self) -> types.ModuleType:
+        module = importlib.util.module_from_spec(self._finder.spec_of(self._main))
+        for file in self._provided:
+            module.__dict__.update(_defined_names(importlib.import_module(_module_name(file))))
+        if self._main in self._importable:
+            sys.modules[self._main] = module
+        self._finder.exec_module(module)
+        return module
+
+    @contextmanager
+    def _visible(self) -> Iterator[None]:
+        """Show this submission's modules in `sys.modules`; put back what was there before."""
+        if self._depth:
+            yield
+            return
+        hidden = {name: sys.modules.pop(name) for name in self._importable & sys.modules.keys()}
+        sys.modules.update(self._modules)
+        sys.meta_path.insert(0, self._finder)
+        self._depth += 1
+        try:
+            yield
+        finally:
+            self._depth -= 1
+            sys.meta_path.remove(self._finder)
+            shown = self._importable & sys.modules.keys()
+            self._modules = {name: sys.modules.pop(name) for name in shown}
+            sys.modules.update(hidden)
+
+    def _import(
+        self,
+        name: str,
+        globals: Mapping[str, object] | None = None,  # noqa: A002  # the name Python calls it by
+        locals: Mapping[str, object] | None = None,  # noqa: A002  # the same
+        fromlist: Sequence[str] = (),
+        level: int = 0,
+    ) -> types.ModuleType:
+        """`__import__` for code that was loaded, so that imports inside functions work later."""
+        if name.partition(".")[0] not in self._importable:
+            return _builtin_import(name, globals, locals, fromlist, level)
+        with self._visible():
+            return _builtin_import(name, globals, locals, fromlist, level)
+
+
+def compile_file(file: str, source: bytes) -> types.CodeType:
+    """Compile one file; raises `CompileRefused`. Warnings of the compiler never become errors."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        try:
+            return compile(source, file, "exec", dont_inherit=True)
+        except _COMPILER_ERRORS as error:
+            # Deep nesting raises MemoryError: this is a mistake in the source, not a full memory.
+            raise CompileRefused(describe_compile_error(error, file, source)) from None
+
+
+class _Finder(MetaPathFinder, Loader):
+    """Finds and runs the modules of one submission."""
+
+    def __init__(self, codes: dict[str, types.CodeType], imports: ImportFunction) -> None:
+        self._codes = codes
+        self._imports = imports
+        self.hide_imports = True
+
+    def spec_of(self, name: str) -> ModuleSpec:
+        """The spec of a file's module, also when a library of that name hides it."""
+        spec = ModuleSpec(name, self, origin=self._codes[name].co_filename)
+        spec.has_location = True
+        return spec
+
+    def find_spec(
+        self,
+        fullname: str,
+        path: Sequence[str] | None,  # noqa: ARG002  # the protocol's signature
+        target: types.ModuleType | None = None,  # noqa: ARG002  # the same
+    ) -> ModuleSpec | None:
+        """Part of the import protocol."""
+        known = fullname in self._codes and fullname not in _LIBRARIES
+        return self.spec_of(fullname) if known else None
+
+    def create_module(
+        self,
+        spec: ModuleSpec,  # noqa: ARG002  # the protocol's signature
+    ) -> types.ModuleType | None:
+        """Part of the import protocol; None asks for an ordinary module."""
+        return None
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        """Run a file in its module."""
+        if self.hide_imports:
+            module.__dict__["__builtins__"] = vars(builtins) | {"__import__": self._imports}
+        exec(self._codes[module.__name__], module.__dict__)  # noqa: S102  # what this file is for
+
+
+def _module_name(file: str) -> str:
+    return file.removesuffix(".py")
+
+
+def _defined_names(module: types.ModuleType) -> dict[str, object]:
+    """What a provided file defines: its public names without the modules it imports."""
+    return {
+        name: value
+        for name, value in vars(module).items()
+        if not name.startswith("_") and not isinstance(value, _NOT_DEFINED)
+    }
+
+
+def _remember_lines(file: str, source: bytes) -> None:
+    try:
+        lines = importlib.util.decode_source(source).splitlines(keepends=True)
+    except (SyntaxError, UnicodeDecodeError):
+        lines = source.decode("utf-8", "replace").splitlines(keepends=True)
+    linecache.cache[file] = (len(source), None, lines, file)

@@ -1,0 +1,264 @@
+"""The process that holds submitted code: loads it and answers on its one connection.
+
+Everything here runs beside the submission and may be tampered with by it; nothing of it is
+trusted by the other side. It is careful all the same, so that an honest mistake is described well.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import os
+import random
+import socket
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import ModuleType
+
+import msgspec
+import numpy as np
+import torch
+
+from sandbox.arrays import (
+    DecodedArguments,
+    EncodedResult,
+    encode_arguments,
+    encode_gradients,
+    encode_result,
+)
+from sandbox.protocol import (
+    MAX_ARGUMENT_BYTES,
+    MAX_HEADER_BYTES,
+    MAX_RESULT_BYTES,
+    PREFIX,
+    Backward,
+    Buffer,
+    Call,
+    ChannelError,
+    Connection,
+    ConnectionLost,
+    Describe,
+    Described,
+    Failure,
+    Gradients,
+    Load,
+    Loaded,
+    LoadFailed,
+    Parameter,
+    Raised,
+    Reply,
+    Request,
+    Returned,
+)
+from sandbox.runner import warm
+from sandbox.runner.failures import bounded_text, describe_exception
+from sandbox.runner.init import announce_ready
+from sandbox.runner.loading import CompileRefused, Submission
+
+MAX_NAMES = 256
+MAX_NAME_CHARS = 256
+MAX_PARAMETERS = 256
+Answer = tuple[Reply, Sequence[Buffer]]
+
+# Kept from before the submission runs, which may replace the public names.
+_grad: Callable[..., tuple[torch.Tensor | None, ...]] = torch.autograd.grad
+_signature = inspect.signature
+_STREAMS = (sys.stdout, sys.stderr)
+_REHEARSAL = b"""
+def rehearse(x, scale):
+    return x * scale, {"sum": x.sum()}
+"""
+
+
+def serve(sock: socket.socket) -> None:
+    """Answer requests until the other side closes the connection."""
+    rehearse()
+    connection = Connection(sock, MAX_ARGUMENT_BYTES)
+    student = Student()
+    announce_ready()
+    try:
+        while True:
+            request, payload = connection.receive(Request)
+            reply, buffers = student.answer(request, payload)
+            _flush()
+            _send(connection, reply, buffers)
+    except ChannelError:
+        return
+
+
+def rehearse() -> None:
+    """Everything of one small submission once, so that the first real one finds it warm."""
+    warm.touch()
+    student = Student()
+    student.answer(Load({"rehearsal.py": _REHEARSAL}, "rehearsal.py", None, 0), memoryview(b""))
+    for x in (torch.ones(2, 3, requires_grad=True), np.ones((2, 3))):
+        sent = encode_arguments([x], {"scale": 2.0})
+        sizes = [len(buffer) for buffer in sent.buffers]
+        call = Call(1, "rehearse", sent.args, sent.kwargs, sent.views, sizes)
+        reply, _ = student.answer(*_through_a_frame(call, sent.buffers))
+        if isinstance(x, torch.Tensor):
+            cotangents = encode_arguments([torch.ones(2, 3)])
+            views, sizes = cotangents.views, [len(buffer) for buffer in cotangents.buffers]
+            student.answer(
+                *_through_a_frame(Backward(2, 1, [0], views, [0], sizes), cotangents.buffers)
+            )
+        msgspec.msgpack.encode(reply)
+        _flush()
+    student.answer(Describe(3, "rehearse"), memoryview(b""))
+    student.unload()
+
+
+def _through_a_frame(request: Request, buffers: Sequence[Buffer]) -> tuple[Request, memoryview]:
+    decoder: msgspec.msgpack.Decoder[Request] = msgspec.msgpack.Decoder(Request)
+    return decoder.decode(msgspec.msgpack.encode(request)), memoryview(b"".join(buffers))
+
+
+@dataclass
+class _Graph:
+    """What a backward pass needs of an earlier call."""
+
+    leaves: list[object]
+    results: list[object]
+
+
+@dataclass
+class Student:
+    """One loaded submission and the autograd graphs of its calls."""
+
+    module: ModuleType = field(default_factory=lambda: ModuleType("solution"))
+    sources: Mapping[str, bytes] = field(default_factory=dict)
+    submission: Submission | None = None
+    graphs: dict[int, _Graph] = field(default_factory=dict)
+
+    def answer(self, request: Request, payload: memoryview) -> Answer:
+        """One reply and its buffers; whatever submitted code raises becomes part of the reply."""
+        match request:
+            case Load():
+                return self._load(request), ()
+            case Describe():
+                return self._describe(request), ()
+            case Call():
+                return self._guarded(request, payload)
+            case Backward():
+                return self._guarded(request, payload)
+
+    def _load(self, request: Load) -> Reply:
+        _seed(request.seed)
+        try:
+            self.submission = Submission(request.files, request.main, request.provided)
+        except CompileRefused as refused:
+            return LoadFailed("compile", refused.failure)
+        self.sources = self.submission.sources
+        try:
+            self.module = self.submission.install()
+            return Loaded(list(_public_callables(self.module)))
+        except BaseException as error:  # noqa: BLE001  # SystemExit is a way to fail, too
+            return LoadFailed("import", self._failure(error))
+
+    def unload(self) -> None:
+        """Make the modules of the submission disappear; only for a rehearsal."""
+        if self.submission is not None:
+            self.submission.uninstall()
+
+    def _guarded(self, request: Call | Backward, payload: memoryview) -> Answer:
+        try:
+            if isinstance(request, Call):
+                return self._call(request, payload)
+            return self._backward(request, payload)
+        except BaseException as error:  # noqa: BLE001  # SystemExit is a way to fail, too
+            return Raised(request.id, self._failure(error)), ()
+
+    def _call(self, request: Call, payload: memoryview) -> Answer:
+        if request.forget:
+            self.graphs.clear()
+        function = vars(self.module).get(request.function)
+        if function is None:
+            raise AttributeError(f"{request.function} is not defined")
+        sent = DecodedArguments(request.views, request.buffers, payload)
+        args = [sent.value(value) for value in request.args]
+        kwargs = {name: sent.value(value) for name, value in request.kwargs.items()}
+        result = encode_result(function(*args, **kwargs))
+        self.graphs[request.id] = _Graph(list(sent.leaves), result.tensors)
+        return _returned(request.id, result, sent)
+
+    def _backward(self, request: Backward, payload: memoryview) -> Answer:
+        graph = self.graphs[request.call]
+        sent = DecodedArguments(request.cotangents, request.buffers, payload)
+        gradients = _grad(
+            [graph.results[index] for index in request.outputs],
+            [graph.leaves[index] for index in request.inputs],
+            sent.leaves,
+            retain_graph=True,  # a check may go backward through one call several times
+            allow_unused=True,
+        )
+        present, arrays, buffers = encode_gradients(gradients)
+        return Gradients(request.id, present, arrays), buffers
+
+    def _describe(self, request: Describe) -> Reply:
+        names = vars(self.module)
+        value = names.get(request.name)
+        try:
+            parameters = list(_parameters(value)) if callable(value) else None
+        except BaseException:  # noqa: BLE001  # __signature__ and friends may be the submission's
+            parameters = None
+        return Described(request.id, request.name in names, callable(value), parameters)
+
+    def _failure(self, error: BaseException) -> Failure:
+        failure = describe_exception(error, self.sources)
+        if failure.kind == "RuntimeError" and "DefaultCPUAllocator: can't allocate" in str(error):
+            # torch's way to say it; one kind for one thing.
+            bases = ["MemoryError", "Exception", "BaseException"]
+            return msgspec.structs.replace(failure, kind="MemoryError", bases=bases)
+        return failure
+
+
+def _returned(call_id: int, result: EncodedResult, sent: DecodedArguments) -> Answer:
+    changed = sent.changed_buffers()
+    buffers = [*result.buffers, *(sent.buffer(index) for index in changed)]
+    return Returned(call_id, result.value, result.arrays, changed), buffers
+
+
+def _seed(seed: int) -> None:
+    """The generators are the same in every fork of a zygote, unless each is given a seed."""
+    torch.manual_seed(seed % (1 << 63))
+    np.random.seed(seed % (1 << 32))
+    random.seed(seed)
+
+
+def _public_callables(module: ModuleType) -> Iterator[str]:
+    names = [name for name, value in vars(module).items() if callable(value)]
+    public = [name for name in names if type(name) is str and not name.startswith("_")]
+    for name in public[:MAX_NAMES]:
+        yield bounded_text(name, MAX_NAME_CHARS)
+
+
+def _parameters(function: object) -> Iterator[Parameter]:
+    parameters = _signature(function).parameters.values()  # type: ignore[arg-type]  # is callable
+    for parameter in list(parameters)[:MAX_PARAMETERS]:
+        name = bounded_text(parameter.name, MAX_NAME_CHARS)
+        has_default = parameter.default is not inspect.Parameter.empty
+        yield Parameter(name, parameter.kind.name, has_default)  # type: ignore[arg-type]  # of five
+
+
+def _send(connection: Connection, reply: Reply, buffers: Sequence[Buffer]) -> None:
+    """Send a reply; of one that is too large only the announcement.
+
+    The other side refuses it by its announced size, so the sizes are true and nothing follows.
+    """
+    header = msgspec.msgpack.encode(reply)
+    payload_bytes = sum(memoryview(buffer).nbytes for buffer in buffers)
+    if len(header) <= MAX_HEADER_BYTES and payload_bytes <= MAX_RESULT_BYTES:
+        connection.send(reply, buffers)
+        return
+    try:
+        os.write(connection.fileno(), PREFIX.pack(len(header), payload_bytes))
+    except OSError as error:
+        raise ConnectionLost(str(error)) from None
+
+
+def _flush() -> None:
+    """So that what was printed before an answer is there before the answer."""
+    for stream in {id(stream): stream for stream in (*_STREAMS, sys.stdout, sys.stderr)}.values():
+        with contextlib.suppress(BaseException):  # closed, or the submission's own
+            stream.flush()

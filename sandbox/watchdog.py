@@ -1,0 +1,61 @@
+"""A look from outside at the memory of a box, where no control group bounds it.
+
+The first line there is RLIMIT_AS inside; this one catches what it cannot see, and ends a process
+of the box that really uses more than the box may. It is a poll, so it is late by up to its period.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import threading
+from pathlib import Path
+
+PROC = Path("/proc")
+PERIOD_S = 0.1
+PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+
+
+class Watchdog:
+    """Watches one process and its descendants; `memory_bytes` may be changed at any time."""
+
+    def __init__(self, pid: int, memory_bytes: int) -> None:
+        self.memory_bytes = memory_bytes
+        self._pid = pid
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="box-watchdog", daemon=True)
+
+    def start(self) -> None:
+        """Begin to watch."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop watching."""
+        self._stopped.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stopped.wait(PERIOD_S):
+            for pid in (self._pid, *descendants(self._pid)):
+                if resident_bytes(pid) > self.memory_bytes:
+                    with contextlib.suppress(ProcessLookupError, PermissionError):
+                        os.kill(pid, signal.SIGKILL)
+
+
+def descendants(pid: int) -> list[int]:
+    """Children of a process, their children and so on; empty when it is gone."""
+    found = []
+    for path in PROC.glob(f"{pid}/task/*/children"):
+        with contextlib.suppress(OSError):
+            for child in map(int, path.read_text().split()):
+                found += [child, *descendants(child)]
+    return found
+
+
+def resident_bytes(pid: int) -> int:
+    """Resident memory of a process, pages shared with others included; 0 when it is gone."""
+    try:
+        return int((PROC / str(pid) / "statm").read_text().split()[1]) * PAGE_BYTES
+    except (OSError, IndexError):
+        return 0

@@ -1,0 +1,4 @@
+# verdict: WA, RE
+"""The name is there, but it is a number."""
+
+multi_head_attention = 42

@@ -1,0 +1,18 @@
+# verdict: MLE
+"""Takes memory from several threads at once."""
+
+import threading
+
+
+def take():
+    kept = []
+    while True:
+        kept.append(b"x" * (1 << 16))
+
+
+def multi_head_attention(query, key, value, w_q, w_k, w_v, w_o, num_heads, mask=None):
+    threads = [threading.Thread(target=take) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()

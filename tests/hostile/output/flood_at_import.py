@@ -1,0 +1,5 @@
+# verdict: OLE
+"""Prints without end while being imported."""
+
+while True:
+    print("x" * 4095)

@@ -1,0 +1,26 @@
+# verdict: RE, TLE
+"""A thread reads what the grader asks before the loop can."""
+
+import os
+import threading
+
+
+def steal():
+    while True:
+        try:
+            os.read(3, 1)
+        except OSError:
+            pass
+
+
+for _ in range(2):
+    threading.Thread(target=steal, daemon=True).start()
+
+
+def multi_head_attention(query, key, value, w_q, w_k, w_v, w_o, num_heads, mask=None):
+    def split(x):
+        return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)
+
+    heads = split(query @ w_q), split(key @ w_k), split(value @ w_v)
+    mixed, weights = attention_kernel(*heads, mask)
+    return mixed.transpose(1, 2).flatten(2) @ w_o, weights

@@ -1,0 +1,19 @@
+# verdict: RE; message: PermissionError
+"""Forks. Only threads may be created, so it is told no."""
+
+import os
+
+
+def multi_head_attention(query, key, value, w_q, w_k, w_v, w_o, num_heads, mask=None):
+    if os.fork() == 0:
+        os._exit(0)
+    return honestly(query, key, value, w_q, w_k, w_v, w_o, num_heads, mask)
+
+
+def honestly(query, key, value, w_q, w_k, w_v, w_o, num_heads, mask):
+    def split(x):
+        return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)
+
+    heads = split(query @ w_q), split(key @ w_k), split(value @ w_v)
+    mixed, weights = attention_kernel(*heads, mask)
+    return mixed.transpose(1, 2).flatten(2) @ w_o, weights

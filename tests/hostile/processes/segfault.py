@@ -1,0 +1,8 @@
+# verdict: RE; message: SIGSEGV
+"""Reads address zero."""
+
+import ctypes
+
+
+def multi_head_attention(query, key, value, w_q, w_k, w_v, w_o, num_heads, mask=None):
+    ctypes.string_at(0)

@@ -1,0 +1,16 @@
+# verdict: AC
+"""Right answers, after asking the C library to run a shell; it must not have run."""
+
+import os
+
+if os.waitstatus_to_exitcode(os.system("exit 7")) == 7:
+    raise RuntimeError("a shell ran")
+
+
+def multi_head_attention(query, key, value, w_q, w_k, w_v, w_o, num_heads, mask=None):
+    def split(x):
+        return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)
+
+    heads = split(query @ w_q), split(key @ w_k), split(value @ w_v)
+    mixed, weights = attention_kernel(*heads, mask)
+    return mixed.transpose(1, 2).flatten(2) @ w_o, weights

@@ -1,0 +1,6 @@
+# verdict: WA
+"""Computes something and forgets to return it."""
+
+
+def multi_head_attention(query, key, value, w_q, w_k, w_v, w_o, num_heads, mask=None):
+    query @ w_q

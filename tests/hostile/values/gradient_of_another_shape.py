@@ -1,0 +1,28 @@
+# verdict: RE, WA; tier: T2
+"""Right numbers whose backward pass returns a tensor of another shape."""
+
+import torch
+
+
+class Wrong(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient.flatten()[:1].expand(7)
+
+
+def multi_head_attention(query, key, value, w_q, w_k, w_v, w_o, num_heads, mask=None):
+    output, weights = right(query, key, value, w_q, w_k, w_v, w_o, num_heads, mask)
+    return Wrong.apply(output), weights
+
+
+def right(query, key, value, w_q, w_k, w_v, w_o, num_heads, mask):
+    def split(x):
+        return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)
+
+    heads = split(query @ w_q), split(key @ w_k), split(value @ w_v)
+    mixed, weights = attention_kernel(*heads, mask)
+    return mixed.transpose(1, 2).flatten(2) @ w_o, weights

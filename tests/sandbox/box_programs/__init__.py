@@ -1,0 +1,1 @@
+"""Programs that tests run in a box in place of a runner or a grader."""

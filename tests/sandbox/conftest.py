@@ -1,0 +1,74 @@
+"""Launchers and boxes for the tests of the sandbox."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+# The programs for boxes are a package of its own, as small as what travels into a box should be.
+sys.path.insert(0, str(Path(__file__).parent))
+
+from sandbox.boxes import Launcher, SandboxError, SharedDir
+from tests.sandbox.boxes import Obedient, bwrap_launcher, docker_launcher
+
+
+def make_launcher(name: str) -> Launcher:
+    try:
+        if name == "docker":
+            return docker_launcher()
+        return bwrap_launcher(groups=name == "bwrap-groups")
+    except SandboxError as error:
+        if name == "bwrap-groups":
+            pytest.skip(f"needs root: {error}")
+        pytest.skip(f"needs {name}: {error}")
+
+
+@pytest.fixture(scope="module", params=["docker", "bwrap-groups", "bwrap"])
+def box_launcher(request: pytest.FixtureRequest) -> Iterator[Launcher]:
+    launcher = make_launcher(request.param)
+    yield launcher
+    launcher.close()
+
+
+@pytest.fixture(scope="module")
+def shared(box_launcher: Launcher) -> Iterator[SharedDir]:
+    with box_launcher.shared_dir() as folder:
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def lasting(box_launcher: Launcher, shared: SharedDir) -> Iterator[Obedient]:
+    """A box for tests that leave it as it was."""
+    inside = Obedient(box_launcher, shared)
+    yield inside
+    inside.box.kill()
+
+
+@pytest.fixture
+def inside(box_launcher: Launcher, shared: SharedDir) -> Iterator[Obedient]:
+    """A box for one test."""
+    fresh = Obedient(box_launcher, shared)
+    yield fresh
+    fresh.box.kill()
+
+
+@pytest.fixture(params=["docker", "bwrap-groups"])
+def counted(request: pytest.FixtureRequest) -> Iterator[Obedient]:
+    """A box whose memory and processes the kernel counts."""
+    yield from _alone(request.param)
+
+
+@pytest.fixture
+def uncounted() -> Iterator[Obedient]:
+    """A box without control groups."""
+    yield from _alone("bwrap")
+
+
+def _alone(name: str) -> Iterator[Obedient]:
+    launcher = make_launcher(name)
+    with launcher.shared_dir() as folder:
+        yield Obedient(launcher, folder)
+        launcher.close()

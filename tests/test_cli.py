@@ -1,0 +1,211 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from judge.cli import main
+from judge.results import Result
+from sandbox.boxes import Launcher
+from tests.small_problem import FILES, MANIFEST, write_problem
+
+RIGHT = FILES["submissions/accepted/sum.py"]
+WRONG = "def double(x):\n    print('[red]hello[/red]')\n    return 2 * x + (x > 0.5)\n"
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def results(self) -> list[Result]:
+        """The results printed by --json."""
+        return [Result.model_validate_json(line) for line in self.out.splitlines()]
+
+
+Run = Callable[..., Ended]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs the command line, in a folder of its own, with the small problem as the only one."""
+    write_problem(tmp_path / "problems")
+    monkeypatch.setenv("JUDGE_PROBLEMS", str(tmp_path / "problems"))
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: object) -> Ended:
+        with pytest.raises(SystemExit) as caught:
+            main([str(argument) for argument in arguments])
+        shown = capsys.readouterr()
+        assert caught.value.code is None or isinstance(caught.value.code, int)
+        return Ended(caught.value.code or 0, shown.out, shown.err)
+
+    return run
+
+
+# --- without a sandbox ----------------------------------------------------------------------------
+
+
+def test_the_version_is_printed(run: Run) -> None:
+    ended = run("--version")
+    assert ended.status == 0
+    assert ended.out.startswith("judge ")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["run"],
+        ["run", "double"],
+        ["run", "double", "x.py", "--seed", "-1"],
+        ["run", "double", "x.py", "--sandbox", "chroot"],
+        ["no-such-command"],
+    ],
+)
+def test_a_wrong_call_is_a_usage_error(run: Run, arguments: list[str]) -> None:
+    ended = run(*arguments)
+    assert ended.status == 2
+    assert ended.err
+
+
+def test_an_unknown_problem_is_a_usage_error_that_names_close_ones(run: Run) -> None:
+    ended = run("run", "dubble", "x.py")
+    assert (ended.status, ended.out) == (2, "")
+    assert "no problem 'dubble'" in ended.err
+    assert "known: double" in ended.err
+
+
+def test_a_path_that_is_not_there_is_a_usage_error_that_says_what_to_do(run: Run) -> None:
+    ended = run("run", "double", "missing.py")
+    assert (ended.status, ended.out) == (2, "")
+    assert "missing.py: no such file or directory" in ended.err
+    assert "Name a file, or a folder that holds solution.py" in ended.err
+
+
+def test_a_folder_without_the_main_file_is_a_usage_error(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "attempt").mkdir()
+    ended = run("run", "double", "attempt")
+    assert ended.status == 2
+    assert "no solution.py in this folder" in ended.err
+
+
+def test_a_file_that_cannot_be_imported_by_its_name_is_a_usage_error(
+    run: Run, tmp_path: Path
+) -> None:
+    folder = tmp_path / "attempt"
+    folder.mkdir()
+    (folder / "solution.py").write_text(RIGHT)
+    (folder / "my-helper.py").write_text("")
+    ended = run("run", "double", "attempt")
+    assert ended.status == 2
+    assert "my-helper.py: this name cannot be imported" in ended.err
+
+
+def test_a_path_with_terminal_commands_in_it_is_shown_escaped(run: Run) -> None:
+    assert "\x1b" not in run("run", "double", "\x1b[31mred.py").err
+
+
+def test_a_broken_problem_is_the_judges_failure_with_file_and_line(
+    run: Run, tmp_path: Path
+) -> None:
+    manifest = tmp_path / "problems" / "double" / "problem.toml"
+    manifest.write_text(MANIFEST.replace("wall_s = 5.0", "wall_s = 0"))
+    ended = run("run", "double", "x.py")
+    assert ended.status == 3
+    assert f"{manifest}:10: " in ended.err
+
+
+def test_charts_without_their_optional_part_are_a_usage_error(run: Run) -> None:
+    del run  # for its folder and problem
+    program = (
+        "import sys; sys.modules['vl_convert'] = None\n"
+        "from judge.cli import main; main(sys.argv[1:])"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program, "run", "double", "x.py", "--charts", "charts"],
+        capture_output=True, text=True, check=False,
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parent.parent)},
+    )  # fmt: skip
+    assert ended.returncode == 2
+    assert "pip install 'judge[charts]'" in ended.stderr
+
+
+# --- in a sandbox ---------------------------------------------------------------------------------
+
+
+def test_json_has_a_result_per_line_in_order_and_a_bad_path_loses_nothing(
+    run: Run, tmp_path: Path, launcher: Launcher
+) -> None:
+    (tmp_path / "right.py").write_text(RIGHT)
+    (tmp_path / "wrong.py").write_text(WRONG)
+    (tmp_path / "large.py").write_text("(" * 70_000)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "solution.py").write_text("from parts import double\n")
+    (tmp_path / "folder" / "parts.py").write_text(RIGHT)
+    paths = ["wrong.py", "missing.py", "right.py", "large.py", "folder"]
+    ended = run("run", "double", *paths, "--json", "--seed", 7, "--sandbox", launcher.name)
+    assert [result.verdict for result in ended.results] == ["WA", "AC", "CE", "AC"]
+    assert {result.seed for result in ended.results} == {7}
+    assert {result.environment.sandbox.partition("/")[0] for result in ended.results} == {
+        launcher.name
+    }
+    assert ended.status == 2
+    assert "missing.py: no such file" in ended.err
+
+
+def test_the_report_names_check_error_and_a_replay_that_gives_the_same(
+    run: Run, tmp_path: Path, launcher: Launcher
+) -> None:
+    (tmp_path / "wrong.py").write_text(WRONG)
+    first = run("run", "double", "wrong.py", "--sandbox", launcher.name)
+    assert first.status == 1
+    assert f"sandbox {launcher.name}: " in first.err
+    assert "wrong.py: T1 Oracle: WA 0/1" in first.err
+    for part in ["WA  wrong.py", "Every entry is doubled.", "largest error", "[red]hello[/red]"]:
+        assert part in first.out
+    assert "\x1b" not in first.out + first.err
+    replay = next(line for line in first.out.splitlines() if "replay" in line)
+    arguments = replay.partition("judge ")[2].split()
+    again = run(*arguments, "--json", "--sandbox", launcher.name)
+    (result,) = again.results
+    detail = result.tiers[1].checks[0].detail
+    assert detail is not None
+    assert result.tiers[1].checks[0].message in " ".join(first.out.split())
+
+
+def test_right_submissions_end_with_status_0_and_their_charts_are_written(
+    tmp_path: Path, launcher: Launcher
+) -> None:
+    root = Path(__file__).parent.parent
+    reference = root / "problems" / "multi-head-attention" / "reference.py"
+    arguments = ["run", "multi-head-attention", str(reference), "--charts", str(tmp_path)]
+    ended = subprocess.run(
+        [sys.executable, "-m", "judge", *arguments, "--sandbox", launcher.name],
+        capture_output=True, text=True, check=False, cwd=root,
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    written = sorted(path.suffix for path in tmp_path.iterdir())
+    assert written == [".png", ".png", ".svg", ".svg"]
+    for path in tmp_path.iterdir():
+        assert str(path) in ended.stdout
+
+
+def test_checks_that_cannot_be_collected_are_the_judges_failure(
+    run: Run, tmp_path: Path, launcher: Launcher
+) -> None:
+    checks = tmp_path / "problems" / "double" / "checks" / "test_t1_oracle.py"
+    checks.write_text("import nothing_of_that_name\n\n\ndef test_values():\n    'Sentence.'\n")
+    (tmp_path / "right.py").write_text(RIGHT)
+    ended = run("run", "double", "right.py", "--json", "--sandbox", launcher.name)
+    assert ended.status == 3
+    assert "checks/test_t1_oracle.py:1" in ended.err + json.dumps(ended.out)

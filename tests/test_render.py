@@ -1,0 +1,193 @@
+from __future__ import annotations
+
+import io
+
+from rich.console import Console, RenderableType
+
+from judge.render import SYMBOLS, array_window, headline, note, report, tier_table
+from judge.results import (
+    CheckResult,
+    Detail,
+    Diagnosis,
+    Environment,
+    Frame,
+    Limits,
+    Output,
+    Result,
+    Table,
+    TierResult,
+    Timing,
+)
+from judge.verdicts import Verdict
+
+
+def table(rows: list[list[str]], differs: list[list[bool]]) -> Table:
+    return Table(
+        shape=[2, 2, 4], dtype="float64", prefix=[1], row_labels=[0, 1], column_labels=[2, 3],
+        rows=rows, differs=differs,
+    )  # fmt: skip
+
+
+DETAIL = Detail(
+    expected=table([["0.5", "0.25"], ["1", "-2.125"]], [[False, False], [False, False]]),
+    got=table([["0.5", "0.75"], ["1", "-2.125"]], [[False, True], [False, False]]),
+    max_abs=0.5, max_rel=2.0, at=[1, 0, 3], limit="rtol 1e-07, atol 1e-09",
+)  # fmt: skip
+
+
+def check(
+    verdict: Verdict = Verdict.WA, *, name: str = "test_output", detail: Detail | None = None,
+    message: str = "output: largest error 0.5 at [1, 0, 3]; the limit is 1e-07",
+) -> CheckResult:  # fmt: skip
+    return CheckResult(
+        id=name, title="The output agrees with the oracle.", kind="oracle",
+        why="Everything later is built on it.", verdict=verdict,
+        message="" if verdict is Verdict.AC else message, detail=detail,
+    )  # fmt: skip
+
+
+def result(
+    *failing: CheckResult, diagnosis: list[Diagnosis] | None = None, output: str = ""
+) -> Result:
+    verdict = failing[0].verdict if failing else Verdict.AC
+    checks = [*failing, check(Verdict.AC, name="test_fine")]
+    return Result(
+        id="1", problem="multi-head-attention", problem_version="0" * 64, kind="submit",
+        state="finished", verdict=verdict, score=0.5,
+        tiers=[
+            TierResult(id="T0", title="Interface", verdict=Verdict.AC, passed=1, total=1,
+                       checks=[check(Verdict.AC)]),
+            TierResult(id="T1", title="Oracle", verdict=verdict, passed=1, total=len(checks),
+                       checks=checks),
+            TierResult(id="T3", title="Experiment", verdict=Verdict.SK, passed=0, total=3,
+                       checks=[]),
+        ],
+        diagnosis=diagnosis or [], output=Output(text=output), seed=42,
+        limits=Limits(wall_s=10, cpu_s=10, memory_bytes=1 << 29, output_bytes=1 << 20,
+                      source_bytes=1 << 16),
+        timing=Timing(judged_ms=96.4),
+        environment=Environment(sandbox="docker/nested", image="", torch="2.13.0", numpy="2.4.6"),
+    )  # fmt: skip
+
+
+def shown(renderable: RenderableType, *, colour: bool = False, soft_wrap: bool = False) -> str:
+    console = Console(
+        file=io.StringIO(), width=100, force_terminal=colour,
+        color_system="standard" if colour else None, markup=False, highlight=False, emoji=False,
+    )  # fmt: skip
+    with console.capture() as captured:
+        console.print(renderable, soft_wrap=soft_wrap)
+    return captured.get()
+
+
+def report_of(judged: Result) -> str:
+    return shown(report(judged, "attempt.py"))
+
+
+def test_the_headline_says_verdict_place_score_and_time() -> None:
+    assert shown(headline(result(check()), "attempt.py")).strip() == (
+        "✗ WA  attempt.py  Wrong answer at T1 Oracle · score 0.50 · 96 ms · docker/nested"
+    )
+
+
+def test_an_accepted_submission_needs_no_place() -> None:
+    assert report_of(result()).startswith("✓ AC  attempt.py  Accepted · score 0.50")
+
+
+def test_a_note_is_never_broken_so_that_it_can_be_copied() -> None:
+    long = "judge run " + "x" * 200
+    assert shown(note("replay", [long, "second"]), soft_wrap=True).splitlines() == [
+        f"  replay        {long}",
+        "                second",
+    ]
+
+
+def test_the_tier_table_has_a_row_for_each_tier() -> None:
+    rows = shown(tier_table(result(check()).tiers)).splitlines()
+    assert [row.split() for row in rows] == [
+        ["✓", "AC", "T0", "Interface", "1/1"],
+        ["✗", "WA", "T1", "Oracle", "1/2"],
+        [SYMBOLS[Verdict.SK], "SK", "T3", "Experiment", "not", "run"],
+    ]
+
+
+def test_a_failing_check_is_told_in_the_order_of_a_readers_questions() -> None:
+    known = [Diagnosis(pitfall="keys-with-w-q", hint="Keys have a matrix of their own.")]
+    text = report_of(result(check(detail=DETAIL), diagnosis=known, output="printed line"))
+    parts = [
+        "T1 > test_output", "The output agrees with the oracle.", "largest error 0.5 at [1, 0, 3]",
+        "expected float64", "got float64", "Keys have a matrix of their own.",
+        "Everything later is built on it.", "printed line",
+    ]  # fmt: skip
+    positions = [text.index(part) for part in parts]
+    assert positions[:4] == sorted(positions[:4])
+    assert positions[5:] == sorted(positions[5:])
+
+
+def test_a_window_is_aligned_and_marks_what_differs() -> None:
+    assert DETAIL.got is not None
+    assert not isinstance(DETAIL.got, str)
+    assert [line.rstrip() for line in shown(array_window(DETAIL.got, "got")).splitlines()] == [
+        "got float64[2, 2, 4] at [1]",
+        "     2       3",
+        "0  0.5   *0.75",
+        "1    1  -2.125",
+    ]
+
+
+def test_expected_and_got_stand_side_by_side() -> None:
+    lines = report_of(result(check(detail=DETAIL))).splitlines()
+    row = next(line for line in lines if "*0.75" in line)
+    assert "0.25" in row.partition("*0.75")[0]
+
+
+def test_words_instead_of_tables_are_shown_too() -> None:
+    text = report_of(result(check(detail=Detail(expected="shape [2, 3]", got="None"))))
+    assert "shape [2, 3]" in text
+    assert "got           None" in text
+
+
+def test_frames_are_shown_with_their_line_and_a_caret_where_known() -> None:
+    frames = [
+        Frame(file="solution.py", line=7, function="merge", text="    return x.rshape(2)"),
+        Frame(file="solution.py", line=3, function="", text="    x = (1", column=9),
+    ]
+    lines = [
+        line.rstrip()
+        for line in report_of(result(check(detail=Detail(frames=frames)))).splitlines()
+    ]
+    where = next(index for index, line in enumerate(lines) if "solution.py:7 in merge" in line)
+    assert lines[where + 1].endswith("    return x.rshape(2)")
+    assert lines[where + 3].index("(") == lines[where + 4].index("^")
+
+
+def test_other_failing_checks_are_named_and_counted() -> None:
+    others = [check(name=f"test_{index}") for index in range(12)]
+    text = report_of(result(check(), *others))
+    assert "test_7" in text
+    assert "test_8" not in text
+    assert "... and 4 more" in text
+
+
+def test_a_students_text_is_neither_markup_nor_a_terminal_command() -> None:
+    hostile = "[bold red]x[/bold red] :smile: \x1b[31mred\x1b]0;title\x07 \u202egnp"
+    frame = Frame(file="solution.py", line=1, function=hostile, text=hostile)
+    judged = result(
+        check(message=hostile, detail=Detail(expected=hostile, got=hostile, frames=[frame])),
+        diagnosis=[Diagnosis(pitfall="p", hint=hostile)], output=hostile,
+    )  # fmt: skip
+    text = report_of(judged)
+    assert "[bold red]x[/bold red] :smile:" in text
+    assert not set(text) & {"\x1b", "\x07", "\u202e"}
+
+
+def test_long_output_is_cut_and_says_so() -> None:
+    text = report_of(result(check(), output="\n".join(f"line {n}" for n in range(50))))
+    assert "line 19" in text
+    assert "line 20" not in text
+    assert "..." in text
+
+
+def test_colour_is_used_on_a_terminal_only() -> None:
+    assert "\x1b[" in shown(headline(result(), "attempt.py"), colour=True)
+    assert "\x1b[" not in shown(headline(result(), "attempt.py"))
