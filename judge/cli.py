@@ -175,6 +175,8 @@ class Session:
         self._print(result, path)
         if self.charts:
             self._write_charts(result, self.charts, f"{index + 1}-{path.stem}")
+        if not self.json:
+            self.out.print()
         self._raise_status(_STATUSES.get(result.verdict, Status.NOT_ACCEPTED))
 
     def _print(self, result: Result, path: Path) -> None:

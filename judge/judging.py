@@ -50,6 +50,7 @@ from sandbox.protocol import ChannelError
 START_PATIENCE_S = 120.0
 OPEN_PATIENCE_S = 60.0
 ATTEMPTS = 3
+CHECK_PATIENCE_FACTOR = 2.0  # of the wall limit: what one check may use for itself
 ZYGOTE_BYTES = 320 << 20  # what a warm runner needs before the first submission's first byte
 GRADER_BYTES = 2 << 30
 RUNNER_PIDS = 256
@@ -495,6 +496,7 @@ def pack_of(problem: Problem) -> ProblemPack:
             if mutant.pitfall
         ),
         files=dict(problem.contents),
+        check_patience_s=CHECK_PATIENCE_FACTOR * problem.limits.wall_s,
     )
 
 

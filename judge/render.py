@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
@@ -32,6 +33,7 @@ FAILED_STYLE = "red"
 MAX_OUTPUT_LINES = 20
 MAX_OTHER_FAILURES = 8
 FIELD_WIDTH = 12
+SIDE_GAP = 4
 
 
 def report(result: Result, label: str) -> RenderableType:
@@ -125,12 +127,20 @@ def safe(text: str) -> str:
 def failing_check(
     tier: TierResult, check: CheckResult, diagnosis: Sequence[Diagnosis]
 ) -> Iterator[RenderableType]:
-    """One check that was not accepted: its sentence, what was found, hints, why it matters."""
+    """One check that was not accepted: its sentence, what was found, hints, why it matters.
+
+    Code that was not even imported broke no check in particular, so its sentence is left out.
+    """
     style = STYLES.get(check.verdict, FAILED_STYLE)
+    found = _field("found", Text(safe(check.message or check.verdict.words), style))
+    if check.verdict is Verdict.CE:
+        yield found
+        yield from _detail(check.detail or Detail())
+        return
     name = Text.assemble(verdict_text(check.verdict), f" {tier.id} > ", (safe(check.id), "bold"))
     yield name.append(f"  {safe(check.kind)}", "bright_black")
     yield _field("should hold", Text(safe(check.title)))
-    yield _field("found", Text(safe(check.message or check.verdict.words), style))
+    yield found
     if check.detail:
         yield from _detail(check.detail)
     for known in diagnosis:
@@ -153,17 +163,34 @@ def _detail(detail: Detail) -> Iterator[RenderableType]:
         yield _field("expected", Text(safe(detail.expected)))
     if isinstance(detail.got, str):
         yield _field("got", Text(safe(detail.got)))
-    tables = [
-        (name, part)
+    windows = [
+        array_window(part, name)
         for name, part in (("expected", detail.expected), ("got", detail.got))
         if isinstance(part, Table)
     ]
-    if tables:
-        grid = Grid.grid(padding=(0, 4))
-        grid.add_row(*(array_window(part, name) for name, part in tables))
-        yield _field("values", grid)
+    if windows:
+        yield _field("values", SideBySide(windows))
     if detail.frames:
         yield _field("where", Text("\n").join(_frame(frame) for frame in detail.frames))
+
+
+class SideBySide:
+    """Texts beside each other where the terminal is wide enough, else one below the other."""
+
+    def __init__(self, texts: Sequence[Text]) -> None:
+        self._texts = texts
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        widths = [max(map(len, text.plain.splitlines())) for text in self._texts]
+        if sum(widths) + SIDE_GAP * (len(widths) - 1) > options.max_width:
+            yield Text("\n").join(self._texts)
+            return
+        grid = Grid.grid(padding=(0, SIDE_GAP))
+        grid.add_row(*self._texts)
+        yield grid
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement(1, options.max_width)
 
 
 def array_window(table: Table, name: str) -> Text:
@@ -214,4 +241,4 @@ def _field(name: str, content: RenderableType) -> RenderableType:
     grid.add_column(style="bright_black", no_wrap=True, width=FIELD_WIDTH)
     grid.add_column(overflow="fold")
     grid.add_row(Text(name, "bright_black"), content)
-    return Padding(grid, (0, 0, 0, 2))
+    return Padding(grid, (0, 0, 0, 2), expand=False)

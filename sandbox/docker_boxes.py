@@ -25,18 +25,17 @@ import socket
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Self
 
 import docker
-from docker.errors import APIError, DockerException, NotFound
+from docker.errors import APIError
 from docker.types import LogConfig, Mount, Ulimit
-from requests.exceptions import RequestException
 
-from sandbox import archive
+from sandbox import archive, engine
 from sandbox.boxes import (
     BoxEnvironment,
     BoxSpec,
-    EngineGone,
     MemoryMode,
     SandboxError,
     SharedDir,
@@ -44,7 +43,6 @@ from sandbox.boxes import (
 from sandbox.channel import AttachPump, ConnectedBox
 from sandbox.image import ImageRef
 from sandbox.owner import Owner, OwnerState
-from sandbox.protocol import ConnectionLost
 from sandbox.start import BOOT_COMMAND, ENVIRONMENT, SHARED_FOLDER
 
 ENGINE_SILENCE_S = 30  # for one request; a busy engine may need some seconds
@@ -59,7 +57,6 @@ SHM_BYTES = 4 << 20
 SHARED_BYTES = 1 << 20
 OPEN_FILES = 4096
 ENGINE_DEFAULT = "engine-default"
-CONFLICT = 409
 
 
 @dataclass(frozen=True)
@@ -85,7 +82,7 @@ class DockerSharedDir:
         self.name = f"judge-{owner.launcher}-{secrets.token_hex(4)}"
         self._client = client
         options = f"size={SHARED_BYTES},uid={NOBODY},gid={NOBODY},mode=0700,nosuid,nodev,noexec"
-        with _engine_errors("make a shared folder"):
+        with engine.errors("make a shared folder"):
             client.api.create_volume(
                 self.name, driver="local",
                 driver_opts={"type": "tmpfs", "device": "tmpfs", "o": options},
@@ -130,7 +127,7 @@ class DockerBox(ConnectedBox):
 
     def set_memory_limit(self, memory_bytes: int) -> None:
         """Change the limit of the living container. Memory in use above it is an error."""
-        with _engine_errors("set a memory limit"):
+        with engine.errors("set a memory limit"):
             self._client.api.update_container(
                 self._container, mem_limit=memory_bytes, memswap_limit=memory_bytes
             )
@@ -145,9 +142,9 @@ class DockerBox(ConnectedBox):
             if self._killed:
                 return
             self._killed = True
-            with contextlib.suppress(EngineGone):
+            # What an absent or failing engine does not remove, a later launcher's sweep will.
+            with contextlib.suppress(SandboxError):
                 _remove_container(self._client, self._container)
-            # With the engine gone the stream is gone too, or will be; the sweep does the rest.
             self._pump.hang_up()
             self._pump.join(GONE_S)
 
@@ -163,15 +160,7 @@ class DockerLauncher:
         self._lock = threading.Lock()
         self._boxes: list[DockerBox] = []
         self._folders: list[DockerSharedDir] = []
-        try:
-            self._client = docker.DockerClient(
-                base_url=settings.engine_url, timeout=ENGINE_SILENCE_S, version="auto"
-            )
-        except (DockerException, RequestException) as error:
-            raise EngineGone(
-                f"no Docker engine answers at {settings.engine_url} ({error})",
-                "Start it, set DOCKER_HOST, or use --sandbox bwrap.",
-            ) from None
+        self._client = engine.connect(settings.engine_url, ENGINE_SILENCE_S)
 
     def shared_dir(self) -> DockerSharedDir:
         """A folder for boxes to meet in."""
@@ -183,14 +172,15 @@ class DockerLauncher:
         assert isinstance(shared, DockerSharedDir)
         code = archive.archive(spec.packages)
         box_id = f"{spec.role}-{secrets.token_hex(6)}"
-        with _engine_errors(f"start a {spec.role} box"):
+        with engine.errors(f"start a {spec.role} box"):
             container = self._create(box_id, spec, shared)
             try:
                 box = DockerBox(self._client, self._settings, box_id, container)
                 self._client.api.start(container)
                 box.send_code(code)
             except BaseException:
-                _remove_container(self._client, container)
+                with contextlib.suppress(SandboxError):  # the first failure is the one to tell
+                    _remove_container(self._client, container)
                 raise
         with self._lock:
             self._boxes = [b for b in self._boxes if b.alive()] + [box]
@@ -198,7 +188,7 @@ class DockerLauncher:
 
     def remove_orphans(self) -> int:
         """Remove the containers and volumes of launchers whose process is gone."""
-        with _engine_errors("look for orphans"):
+        with engine.errors("look for orphans"):
             containers = self._client.api.containers(
                 all=True, filters={"label": [f"{BOX_LABEL}=1"]}
             )
@@ -279,35 +269,20 @@ def _attach(client: docker.DockerClient, container: str) -> socket.socket:
 
 
 def _remove_container(client: docker.DockerClient, container: str) -> None:
-    try:
+    with engine.errors("remove a container"), _gone_is_fine():
         client.api.remove_container(container, force=True, v=True)
-    except NotFound:
-        pass
-    except APIError as error:
-        if error.status_code != CONFLICT:  # "removal already in progress" is just as well
-            raise SandboxError(f"a container cannot be removed ({error.explanation})") from None
-    except RequestException as error:
-        raise EngineGone(f"the Docker engine does not answer ({error})") from None
 
 
 def _remove_volume(client: docker.DockerClient, name: str) -> None:
-    try:
+    with engine.errors("remove a volume"), _gone_is_fine():
         client.api.remove_volume(name)
-    except NotFound:
-        pass
-    except APIError as error:
-        if error.status_code != CONFLICT:  # in use: another launcher's sweep, or ours later
-            raise SandboxError(f"a volume cannot be removed ({error.explanation})") from None
-    except RequestException as error:
-        raise EngineGone(f"the Docker engine does not answer ({error})") from None
 
 
 @contextlib.contextmanager
-def _engine_errors(what: str) -> Iterator[None]:
-    """Translate what the SDK raises."""
+def _gone_is_fine() -> Iterator[None]:
+    """Nothing to remove, or being removed (or in use by what a later sweep removes): fine."""
     try:
         yield
     except APIError as error:
-        raise SandboxError(f"the Docker engine refused to {what}: {error.explanation}") from None
-    except (DockerException, RequestException, ConnectionLost, OSError) as error:
-        raise EngineGone(f"the Docker engine could not {what} ({error})") from None
+        if error.status_code not in (HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT):
+            raise

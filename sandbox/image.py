@@ -32,10 +32,10 @@ from pathlib import Path
 from typing import IO
 
 import docker
-from docker.errors import APIError, BuildError, DockerException, ImageNotFound
-from requests.exceptions import RequestException
+from docker.errors import APIError, BuildError, ImageNotFound
 
-from sandbox.boxes import EngineGone, SandboxError
+from sandbox import engine
+from sandbox.boxes import SandboxError
 
 PYTHON_VERSION = "3.11"
 DEBIAN_RELEASE = "bookworm"
@@ -92,7 +92,7 @@ class ImageBuilder:
 
         Raises `EngineGone` when the engine does not answer.
         """
-        with _engine(self.engine_url, PULL_SILENCE_S) as client:
+        with engine.connected(self.engine_url, PULL_SILENCE_S) as client:
             for candidate in [base] if base else list(Base):
                 found = _look_up(client, candidate)
                 if found:
@@ -112,7 +112,7 @@ class ImageBuilder:
         self.cache_dir.mkdir(parents=True, exist_ok=True)
         with (
             _locked(self.cache_dir / "build.lock"),
-            _engine(self.engine_url, BUILD_SILENCE_S) as client,
+            engine.connected(self.engine_url, BUILD_SILENCE_S) as client,
         ):
             chosen = self._provide_base(client, base, progress)
             wheels = self._fetch_wheels(_architecture(client), progress)
@@ -160,22 +160,6 @@ def _digest(*parts: str) -> str:
 
 
 @contextmanager
-def _engine(url: str, timeout_s: int) -> Iterator[docker.DockerClient]:
-    try:
-        client = docker.DockerClient(base_url=url, timeout=timeout_s, version="auto")
-    except (DockerException, RequestException) as error:
-        raise EngineGone(f"no Docker engine answers at {url} ({_first_line(error)})") from None
-    try:
-        yield client
-    except APIError as error:
-        raise SandboxError(f"the Docker engine refused ({_first_line(error)})") from None
-    except RequestException as error:
-        raise EngineGone(f"the Docker engine stopped answering ({_first_line(error)})") from None
-    finally:
-        client.close()
-
-
-@contextmanager
 def _locked(path: Path) -> Iterator[None]:
     with path.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -203,10 +187,6 @@ def _architecture(client: docker.DockerClient) -> str:
     return {"amd64": "x86_64", "arm64": "aarch64"}.get(machine, machine)
 
 
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
-
-
 # --- bases --------------------------------------------------------------------------------------
 
 
@@ -217,7 +197,7 @@ def _pull_base(client: docker.DockerClient, url: str, progress: Progress) -> Non
     progress(f"pulling {name}")
     repository, tag = name.split(":")
     try:
-        with _engine(url, PULL_SILENCE_S) as puller:
+        with engine.connected(url, PULL_SILENCE_S) as puller:
             puller.images.pull(repository, tag=tag)
     except SandboxError as error:
         raise SandboxError(
@@ -344,7 +324,7 @@ def _build(client: docker.DockerClient, base: Base, wheels: Path, progress: Prog
             )  # fmt: skip
             _follow(lines, progress)
         except (APIError, BuildError) as error:
-            raise SandboxError(f"the image could not be built ({_first_line(error)})") from None
+            raise SandboxError(f"the image could not be built ({engine.words(error)})") from None
     built = _look_up(client, base)
     if built is None:
         raise SandboxError(f"the build of {tag} ended without an image")

@@ -13,13 +13,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-import docker
-from docker.errors import DockerException
-from requests.exceptions import RequestException
-
-from sandbox import cgroups
-from sandbox.boxes import EngineGone, SandboxError
-from sandbox.bwrap_boxes import NOBODY, find_binary
+from sandbox import cgroups, engine
+from sandbox.boxes import SandboxError
+from sandbox.bwrap_boxes import GET_BWRAP, NOBODY, find_binary
 from sandbox.image import ImageBuilder
 
 ENGINE_SILENCE_S = 5
@@ -33,8 +29,6 @@ USERNS_SWITCHES = {  # file -> the value that forbids
     Path("/proc/sys/kernel/unprivileged_userns_clone"): "0",
     Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns"): "1",
 }
-START_ENGINE = "Start Docker; DOCKER_HOST says which engine is used."
-JOIN = "Add this user to the docker group, and log in again."
 
 
 class State(StrEnum):
@@ -77,16 +71,8 @@ def survey(builder: ImageBuilder, bwrap: Path | None = None) -> list[Finding]:
 
 def require_engine(url: str) -> EngineFacts:
     """What the engine at `url` says; raises `EngineGone` when none answers within seconds."""
-    try:
-        client = docker.DockerClient(base_url=url, timeout=ENGINE_SILENCE_S, version="auto")
-        try:
-            info = client.info()
-        finally:
-            client.close()
-    except (DockerException, RequestException) as error:
-        if "Permission denied" in str(error):
-            raise EngineGone(f"the Docker engine's socket {url} is not ours to use", JOIN) from None
-        raise EngineGone(f"no Docker engine answers at {url}", START_ENGINE) from None
+    with engine.connected(url, ENGINE_SILENCE_S) as client:
+        info = client.info()
     return EngineFacts(
         version=str(info.get("ServerVersion", "?")),
         cgroup_version=str(info.get("CgroupVersion", "1")),
@@ -112,7 +98,7 @@ def require_bwrap(binary: Path) -> None:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise SandboxError(f"{binary} cannot be run ({error})") from None
+        raise SandboxError(f"{binary} cannot be run ({error})", GET_BWRAP) from None
     if done.returncode != 0:
         cause = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
         raise SandboxError(f"bubblewrap cannot make a box here ({cause})", _userns_remedy())
@@ -132,25 +118,25 @@ def loaded_apparmor_profile() -> str:
 
 def _docker_findings(builder: ImageBuilder) -> list[Finding]:
     try:
-        engine = require_engine(builder.engine_url)
-    except EngineGone as error:
+        facts = require_engine(builder.engine_url)
+    except SandboxError as error:
         return [Finding("docker engine", State.MISSING, error.problem, error.remedy)]
     return [
-        Finding("docker engine", State.OK, f"version {engine.version} at {builder.engine_url}"),
-        _engine_limits(engine),
+        Finding("docker engine", State.OK, f"version {facts.version} at {builder.engine_url}"),
+        _engine_limits(facts),
         _image(builder),
-        _runsc(engine),
+        _runsc(facts),
     ]
 
 
-def _engine_limits(engine: EngineFacts) -> Finding:
-    detail = f"cgroup v{engine.cgroup_version}"
-    if not engine.limits_memory:
+def _engine_limits(facts: EngineFacts) -> Finding:
+    detail = f"cgroup v{facts.cgroup_version}"
+    if not facts.limits_memory:
         return Finding(
             "docker limits", State.DEGRADED, f"{detail}, the engine cannot bound memory",
             "Run the engine as root, or delegate the memory controller to it.",
         )  # fmt: skip
-    if not engine.limits_swap:
+    if not facts.limits_swap:
         return Finding(
             "docker limits", State.DEGRADED, f"{detail}, memory is bounded but swap is not",
             "Turn swap off, or boot with swapaccount=1.",
@@ -168,8 +154,8 @@ def _image(builder: ImageBuilder) -> Finding:
     return Finding("docker image", State.OK, f"{found.tag} ({found.digest[:19]})")
 
 
-def _runsc(engine: EngineFacts) -> Finding:
-    if "runsc" in engine.runtimes:
+def _runsc(facts: EngineFacts) -> Finding:
+    if "runsc" in facts.runtimes:
         return Finding("gVisor (runsc)", State.OK, "known to the engine; used when configured")
     return Finding(
         "gVisor (runsc)", State.MISSING, "optional; not among the engine's runtimes",

@@ -171,9 +171,7 @@ def docker_profile() -> dict[str, object]:
         "defaultAction": "SCMP_ACT_ERRNO",
         "defaultErrnoRet": errno.EPERM,
         # Without x32 here libseccomp would kill the calling thread before the inner filter refuses.
-        "archMap": [
-            {"architecture": "SCMP_ARCH_X86_64", "subArchitectures": ["SCMP_ARCH_X32"]}
-        ],
+        "archMap": [{"architecture": "SCMP_ARCH_X86_64", "subArchitectures": ["SCMP_ARCH_X32"]}],
         "syscalls": allow
         + [entry for rule in policy.rules for entry in _entries(rule)]
         + [missing],

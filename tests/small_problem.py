@@ -73,12 +73,15 @@ FILES = {
     "starter.py": "def double(x):\n    ...\n",
     "reference.py": "def double(x):\n    return 2 * x\n",
     "checks/test_t0_interface.py": (
+        "from judge.checks import check\n\n\n"
+        '@check(kind="interface", why="Later checks call it.")\n'
         "def test_call(submission, rng):\n"
         '    """It can be called."""\n'
         "    submission.double(rng.normal(2))\n"
     ),
     "checks/test_t1_oracle.py": (
-        "from judge.checks import assert_close\n\n\n"
+        "from judge.checks import assert_close, check\n\n\n"
+        '@check(kind="oracle", why="Everything later is built on it.")\n'
         "def test_values(submission, rng):\n"
         '    """Every entry is doubled."""\n'
         "    x = rng.normal(2, 3)\n"

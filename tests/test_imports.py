@@ -122,10 +122,12 @@ def own_modules(path: Path) -> set[str]:
 
 
 def test_only_the_settings_read_the_environment() -> None:
+    # The runner reads what our own launcher set for it, in a box without any other environment.
+    allowed = {"judge.settings", "sandbox.runner.zygote"}
     offenders = {
         f"{name}:{node.lineno}"
         for name, path in modules().items()
-        if name != "judge.settings"
+        if name not in allowed
         for node in ast.walk(ast.parse(path.read_bytes()))
         if isinstance(node, ast.Attribute) and node.attr in ("environ", "getenv")
     }

@@ -70,9 +70,11 @@ def result(
     )  # fmt: skip
 
 
-def shown(renderable: RenderableType, *, colour: bool = False, soft_wrap: bool = False) -> str:
+def shown(
+    renderable: RenderableType, *, colour: bool = False, soft_wrap: bool = False, width: int = 100
+) -> str:
     console = Console(
-        file=io.StringIO(), width=100, force_terminal=colour,
+        file=io.StringIO(), width=width, force_terminal=colour,
         color_system="standard" if colour else None, markup=False, highlight=False, emoji=False,
     )  # fmt: skip
     with console.capture() as captured:
@@ -141,6 +143,14 @@ def test_expected_and_got_stand_side_by_side() -> None:
     assert "0.25" in row.partition("*0.75")[0]
 
 
+def test_windows_stand_one_below_the_other_where_there_is_no_room() -> None:
+    text = shown(report(result(check(detail=DETAIL)), "attempt.py"), width=55)
+    assert "…" not in text
+    lines = text.splitlines()
+    expected = next(index for index, line in enumerate(lines) if "expected float64" in line)
+    assert "got float64" in lines[expected + 4]
+
+
 def test_words_instead_of_tables_are_shown_too() -> None:
     text = report_of(result(check(detail=Detail(expected="shape [2, 3]", got="None"))))
     assert "shape [2, 3]" in text
@@ -159,6 +169,12 @@ def test_frames_are_shown_with_their_line_and_a_caret_where_known() -> None:
     where = next(index for index, line in enumerate(lines) if "solution.py:7 in merge" in line)
     assert lines[where + 1].endswith("    return x.rshape(2)")
     assert lines[where + 3].index("(") == lines[where + 4].index("^")
+
+
+def test_code_that_was_not_imported_is_not_said_to_break_a_check() -> None:
+    text = report_of(result(check(Verdict.CE, message="The code does not compile.")))
+    assert "The code does not compile." in text
+    assert "The output agrees with the oracle." not in text
 
 
 def test_other_failing_checks_are_named_and_counted() -> None:

@@ -44,7 +44,6 @@ from judge.verdicts import Verdict, first_failing
 from sandbox.protocol import Failure
 from sandbox.text import printable
 
-CHECK_PATIENCE_FACTOR = 2.0  # of the tier's wall time: what a check may use for itself
 _ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
 
 
@@ -79,7 +78,7 @@ class Checks:
 
 
 @dataclass
-class _Outcome:
+class Outcome:
     """What one run of a check came to: None, or what it raised."""
 
     error: BaseException | None
@@ -103,13 +102,35 @@ class CheckRunner:
             self._error = call.excinfo.value
         return (yield)
 
-    def run(self, item: pytest.Item, judging: Judging) -> _Outcome:
-        """Run `item` with `judging` as what its fixtures see."""
+    def run(
+        self, item: pytest.Item, judging: Judging, patience_s: float, runner: Runner | None = None
+    ) -> Outcome:
+        """Run `item` with `judging` as what its fixtures see, for at most `patience_s` of its own.
+
+        Time in which the check waits for `runner` does not count: that wait has a deadline.
+        """
         self._error = None
         item.config.stash[CURRENT] = judging
         started = time.monotonic()
-        runtestprotocol(item, log=False, nextitem=None)
-        return _Outcome(self._error, (time.monotonic() - started) * 1000)
+        with _interrupted_after(patience_s, runner):
+            runtestprotocol(item, log=False, nextitem=None)
+        return Outcome(self._error, (time.monotonic() - started) * 1000)
+
+
+@contextmanager
+def _interrupted_after(patience_s: float, runner: Runner | None) -> Iterator[None]:
+    def on_alarm(_number: int, _frame: FrameType | None) -> None:
+        if runner is not None and runner.waiting:
+            signal.setitimer(signal.ITIMER_REAL, patience_s)
+        else:
+            raise CheckHung(f"the check itself did not end within {patience_s:g} s")
+
+    signal.signal(signal.SIGALRM, on_alarm)
+    signal.setitimer(signal.ITIMER_REAL, patience_s)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 @dataclass
@@ -222,13 +243,14 @@ class Grading:
         if isinstance(outcome.error, RunnerUnavailable):
             raise outcome.error
         self._draw(charts, run.tier)
+        fault = self._runner.fault if self._runner else None
+        if fault is not None:  # also when the check swallowed it
+            outcome = Outcome(fault, outcome.wall_ms)
         if outcome.error is None:
             run.passed_records += records
             return _result(item, Verdict.AC, wall_ms=outcome.wall_ms), None
         run.failed_records += records
-        result = self._blame(item, outcome)
-        fault = outcome.error if isinstance(outcome.error, RunnerFault) else None
-        return result, fault
+        return self._blame(item, outcome), fault
 
     def _draw(self, charts: Charts, tier: GraderTier) -> None:
         for chart in charts.recorded:
@@ -242,13 +264,14 @@ class Grading:
             )
             self._emit(ChartDrawn(chart=drawn))
 
-    def _run_check(self, item: pytest.Item, submission: Submission, charts: Charts) -> _Outcome:
-        with self._own_time_limit():
-            return self._check_runner.run(item, Judging(submission, self._job.seed, charts))
+    def _run_check(self, item: pytest.Item, submission: Submission, charts: Charts) -> Outcome:
+        judging = Judging(submission, self._job.seed, charts)
+        patience_s = self._pack.check_patience_s
+        return self._check_runner.run(item, judging, patience_s, self._runner)
 
     # --- blame -----------------------------------------------------------------------------
 
-    def _blame(self, item: pytest.Item, outcome: _Outcome) -> CheckResult:
+    def _blame(self, item: pytest.Item, outcome: Outcome) -> CheckResult:
         error = outcome.error
         if isinstance(error, RunnerFault) and error.verdict not in (Verdict.WA, Verdict.RE):
             detail = _frames_detail(error.failure)
@@ -268,7 +291,8 @@ class Grading:
         return self._run_check(item, reference, Charts("reference")).error
 
     def _author_message(self, error: BaseException) -> str:
-        place = author_place(error, self._checks.folder, self._pack.slug)
+        line = author_line(error, self._checks.folder)
+        place = f"problems/{self._pack.slug}" + (f"/{line[0]}:{line[1]}" if line else "")
         said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         return (
             f"This check is broken, not your code: the reference does not pass it either. "
@@ -325,38 +349,22 @@ class Grading:
             elapsed_ms = (time.monotonic() - started) * 1000
             self.spans[name] = round(self.spans.get(name, 0.0) + elapsed_ms, 3)
 
-    @contextmanager
-    def _own_time_limit(self) -> Iterator[None]:
-        """Interrupt a check that hangs by itself; one that waits for the runner has a deadline."""
-        wall_s = self._job.limits.wall_s
-        patience_s = CHECK_PATIENCE_FACTOR * wall_s
-
-        def on_alarm(_number: int, _frame: FrameType | None) -> None:
-            if self._runner is not None and self._runner.waiting:
-                signal.setitimer(signal.ITIMER_REAL, wall_s)
-            else:
-                raise CheckHung(f"the check itself did not end within {patience_s:g} s")
-
-        signal.signal(signal.SIGALRM, on_alarm)
-        signal.setitimer(signal.ITIMER_REAL, patience_s)
-        try:
-            yield
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-
 
 def function_name(item: pytest.Item) -> str:
     """The name of a check's function, without its parameters."""
     return getattr(item, "originalname", None) or item.name
 
 
-def author_place(error: BaseException, folder: Path, slug: str) -> str:
-    """The innermost line of the author's files in a traceback, as `problems/slug/file:line`."""
+def author_line(error: BaseException, folder: Path) -> tuple[str, int] | None:
+    """The innermost line of the author's files in a traceback: path in the folder, and line."""
+    if isinstance(error, SyntaxError) and error.filename and error.lineno:
+        if Path(error.filename).is_relative_to(folder):
+            return str(Path(error.filename).relative_to(folder)), error.lineno
     for entry in reversed(traceback.extract_tb(error.__traceback__)):
         path = Path(entry.filename)
         if path.is_relative_to(folder):
-            return f"problems/{slug}/{path.relative_to(folder)}:{entry.lineno}"
-    return f"problems/{slug}"
+            return str(path.relative_to(folder)), entry.lineno or 1
+    return None
 
 
 def _is_authors(error: BaseException | None) -> bool:

@@ -48,6 +48,7 @@ PROBLEMS_FOLDER = Path("/tmp/problems")  # noqa: S108  # the box's private tmpfs
 # A job may wait for the runner once per tier, and its checks may think as long again.
 _PATIENCE_FACTOR = 3.0
 _PATIENCE_S = 60.0
+OPEN_PATIENCE_S = 40.0
 _TICK_S = 1.0
 
 
@@ -56,6 +57,8 @@ class _Session:
     """A paused session: where to send jobs, and those that came before it was ready."""
 
     link: Connection
+    pid: int
+    deadline: float
     opened: bool = False
     waiting: list[bytes] = field(default_factory=list)
 
@@ -89,6 +92,7 @@ class Grader:
                     handle: Callable[[], None] = key.data
                     handle()
                 self._end_overdue_jobs()
+                self._end_overdue_sessions()
         except ConnectionLost:
             return
 
@@ -112,10 +116,12 @@ class Grader:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
         ours, theirs = socket.socketpair()
-        if os.fork() == 0:
+        pid = os.fork()
+        if pid == 0:
             self._become_session(pack, folder, theirs)
         theirs.close()
-        opened = _Session(Connection(ours, MAX_ARGUMENT_BYTES))
+        link = Connection(ours, MAX_ARGUMENT_BYTES)
+        opened = _Session(link, pid, time.monotonic() + OPEN_PATIENCE_S)
         self._sessions[pack.version] = opened
         self._selector.register(
             ours, selectors.EVENT_READ, lambda: self._on_session(pack.version, opened)
@@ -168,11 +174,11 @@ class Grader:
                 for encoded in opened.waiting:
                     self._start(encoded)
                 opened.waiting.clear()
-            case SessionBroken(file, line, text):
-                self._close_session(version, opened)
-                self._control.send(ProblemBroken(version, file, line, text))
+            case SessionBroken():
+                self._break_session(version, opened, message)
 
-    def _close_session(self, version: str, opened: _Session) -> None:
+    def _break_session(self, version: str, opened: _Session, broken: SessionBroken) -> None:
+        self._control.send(ProblemBroken(version, broken.file, broken.line, broken.message))
         self._selector.unregister(opened.link)
         opened.link.close()
         self._sessions.pop(version, None)
@@ -199,6 +205,14 @@ class Grader:
         for child in list(self._children.values()):
             if now > child.deadline:
                 self._end_job(child, "judging it took far longer than its limits allow")
+
+    def _end_overdue_sessions(self) -> None:
+        now = time.monotonic()
+        for version, opening in list(self._sessions.items()):
+            if not opening.opened and now > opening.deadline:
+                os.kill(opening.pid, signal.SIGKILL)
+                message = f"its checks were not collected within {OPEN_PATIENCE_S:g} s"
+                self._break_session(version, opening, SessionBroken("problem.toml", 1, message))
 
     def _end_job(self, child: _Child, reason: str) -> None:
         if child.pid is not None:
@@ -230,5 +244,7 @@ def main(box_id: str, control_in_fd: int, control_out_fd: int) -> None:
     gc.collect()
     gc.freeze()
     control = Connection.over_pipes(control_in_fd, control_out_fd, MAX_ARGUMENT_BYTES)
-    control.send(GraderReady(box_id, str(torch.__version__), np.__version__, platform.python_version()))
+    control.send(
+        GraderReady(box_id, str(torch.__version__), np.__version__, platform.python_version())
+    )
     Grader(control).serve()

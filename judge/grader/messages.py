@@ -36,7 +36,10 @@ class Pitfall(Struct, frozen=True):
 
 
 class ProblemPack(Struct, frozen=True):
-    """A problem version, complete: what the grader opens a paused session for."""
+    """A problem version, complete: what the grader opens a paused session for.
+
+    `check_patience_s` is what one check may use for itself, without waiting for the submission.
+    """
 
     slug: str
     version: str
@@ -46,6 +49,7 @@ class ProblemPack(Struct, frozen=True):
     tiers: tuple[GraderTier, ...]
     pitfalls: tuple[Pitfall, ...]
     files: dict[str, bytes]
+    check_patience_s: float
 
 
 class JobLimits(Struct, frozen=True):

@@ -21,7 +21,7 @@ from torch.autograd.function import FunctionCtx, once_differentiable
 
 from judge.checks.failures import require_usable, submission_error
 from judge.checks.submission import ChangedArgument, Observation, Signature, Submission
-from judge.grader.runner import Runner, RunnerFault
+from judge.grader.runner import OUT_OF_TURN, Runner
 from judge.verdicts import Verdict
 from sandbox.arrays import (
     Array,
@@ -130,12 +130,14 @@ class RemoteSubmission(Submission):
         reply, payload = self._runner.ask(request, encoded.buffers)
         if isinstance(reply, Raised):
             record.failure = reply.failure
-            raise _raised(reply.failure)
-        returned = _expect(reply, Returned)
-        rest = _trusting_nothing(lambda: self._record(record, returned, payload))
+            raise _raised(self._runner, reply.failure)
+        returned = _expect(self._runner, reply, Returned)
+        rest = _trusting_nothing(self._runner, lambda: self._record(record, returned, payload))
         return Observation(
             value=self._value(request.id, record, returned),
-            changed=_trusting_nothing(lambda: _changed_arguments(record, rest, args, kwargs)),
+            changed=_trusting_nothing(
+                self._runner, lambda: _changed_arguments(record, rest, args, kwargs)
+            ),
         )
 
     def _record(self, record: CallRecord, reply: Returned, payload: memoryview) -> memoryview:
@@ -147,7 +149,9 @@ class RemoteSubmission(Submission):
     def _value(self, call: int, record: CallRecord, reply: Returned) -> object:
         require_usable(reply.value)
         arrays = self._with_graph(call, record)
-        return _trusting_nothing(lambda: build(reply.value, lambda ref: _at(arrays, ref)))
+        return _trusting_nothing(
+            self._runner, lambda: build(reply.value, lambda ref: _at(arrays, ref))
+        )
 
     def _with_graph(self, call: int, record: CallRecord) -> list[object]:
         """The returned arrays, those that have gradients hung on the call's autograd node."""
@@ -169,7 +173,7 @@ class RemoteSubmission(Submission):
 
     def _describe(self, name: str) -> Signature | None:
         reply, _ = self._runner.ask(Describe(self._runner.next_id(), name))
-        described = _expect(reply, Described)
+        described = _expect(self._runner, reply, Described)
         if not described.found or not described.is_callable:
             return None
         if described.parameters is None:
@@ -211,9 +215,11 @@ class _Graph:
         )
         reply, payload = self._runner.ask(request, encoded.buffers)
         if isinstance(reply, Raised):
-            raise _raised(reply.failure)
-        gradients = _expect(reply, Gradients)
-        past.gradients = _trusting_nothing(lambda: self._decode(gradients, payload, inputs))
+            raise _raised(self._runner, reply.failure)
+        gradients = _expect(self._runner, reply, Gradients)
+        past.gradients = _trusting_nothing(
+            self._runner, lambda: self._decode(gradients, payload, inputs)
+        )
         by_input = dict(zip(inputs, past.gradients, strict=True))
         return [by_input.get(index) for index in self._inputs]
 
@@ -259,26 +265,26 @@ class _RemoteNode(torch.autograd.Function):
         return (None, None, *gradients)
 
 
-def _raised(failure: Failure) -> BaseException:
+def _raised(runner: Runner, failure: Failure) -> BaseException:
     """The exception to raise in the check: memory exhaustion is a limit, not an error."""
     allocator = "can't allocate memory" in failure.message or "bad_alloc" in failure.message
     if "MemoryError" in (failure.kind, *failure.bases) or allocator:
-        return RunnerFault(Verdict.MLE, "The code ran out of memory.", failure)
+        return runner.fail(Verdict.MLE, "The code ran out of memory.", failure)
     return submission_error(failure)
 
 
-def _expect(reply: Reply, kind: type[R]) -> R:
+def _expect(runner: Runner, reply: Reply, kind: type[R]) -> R:
     if not isinstance(reply, kind):
-        raise RunnerFault(Verdict.RE, "The code answered out of turn.")
+        raise runner.fail(Verdict.RE, OUT_OF_TURN)
     return reply
 
 
-def _trusting_nothing(decode: Callable[[], R]) -> R:
+def _trusting_nothing(runner: Runner, decode: Callable[[], R]) -> R:
     """Run a decoder of untrusted frames; what it refuses is the submission's fault."""
     try:
         return decode()
     except ProtocolError as error:
-        raise RunnerFault(Verdict.RE, f"The result was malformed: {error}.") from None
+        raise runner.fail(Verdict.RE, f"The result was malformed: {error}.") from None
 
 
 def _at(arrays: list[object], ref: Ref) -> object:

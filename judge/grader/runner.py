@@ -40,6 +40,8 @@ from sandbox.text import printable, printable_bytes
 LEASE_PATIENCE_S = 10.0
 REPORT_PATIENCE_S = 3.0
 END_PATIENCE_S = 1.0
+OUT_OF_TURN = "The code answered out of turn: no usable result."
+NOT_A_FRAME = "The code wrote to the judge's connection: no usable result."
 _LEASE_PAYLOAD_BYTES = 1 << 20
 
 
@@ -64,6 +66,7 @@ class Runner:
     """One confined child of a runner box, from lease to report.
 
     `budget_s` is the time the submission may still use; waiting for it is charged, nothing else.
+    `fault` is what ended its use, once something did, whoever may have caught it since.
     """
 
     def __init__(self, path: str, limits: JobLimits) -> None:
@@ -73,6 +76,7 @@ class Runner:
         self.budget_s = limits.wall_s
         self.waiting = False
         self.report: Report | None = None
+        self.fault: RunnerFault | None = None
         self.names: list[str] = []
         try:
             self._lease.send(Lease(limits.cpu_s, limits.output_bytes))
@@ -92,9 +96,15 @@ class Runner:
             case Loaded(names):
                 self.names = [printable(name) for name in names]
             case LoadFailed(stage, failure):
-                raise _load_fault(stage, failure)
+                raise self.fail(*_load_fault(stage, failure), failure)
             case _:
-                raise RunnerFault(Verdict.RE, "The code answered out of turn.")
+                raise self.fail(Verdict.RE, OUT_OF_TURN)
+
+    def fail(self, verdict: Verdict, message: str, failure: Failure | None = None) -> RunnerFault:
+        """The fault to raise; the first one stays, and every later request raises it again."""
+        if self.fault is None:
+            self.fault = RunnerFault(verdict, message, failure)
+        return self.fault
 
     def next_id(self) -> int:
         """A fresh id for a request."""
@@ -105,7 +115,7 @@ class Runner:
         """One request, one reply with the same id. Raises `RunnerFault`."""
         reply, payload = self._exchange(request, buffers)
         if isinstance(reply, Loaded | LoadFailed) or reply.id != self._next_id:
-            raise RunnerFault(Verdict.RE, "The code answered out of turn.")
+            raise self.fail(Verdict.RE, OUT_OF_TURN)
         return reply, payload
 
     def close(self) -> Report | None:
@@ -124,12 +134,13 @@ class Runner:
         return printable_bytes(self.report.output), self.report.output_truncated
 
     def _exchange(self, request: Request, buffers: Sequence[Buffer]) -> tuple[Reply, memoryview]:
-        if self._child.pending():
-            raise self._fault_of_unasked()
+        if self.fault is not None:
+            raise self.fault
         started = time.monotonic()
         deadline = started + self.budget_s
         self.waiting = True
         try:
+            self._refuse_unasked_answers(started)
             self._child.send(request, buffers, deadline)
             reply: tuple[Reply, memoryview] = self._child.receive(Reply, deadline)
         except DeadlinePassed:
@@ -137,32 +148,28 @@ class Runner:
         except ConnectionLost:
             raise self._fault_of_end() from None
         except TooLarge:
-            raise RunnerFault(
-                Verdict.OLE, f"The result is larger than {MAX_RESULT_BYTES >> 20} MiB."
-            ) from None
+            message = f"The result is larger than {MAX_RESULT_BYTES >> 20} MiB."
+            raise self.fail(Verdict.OLE, message) from None
         except ProtocolError:
-            raise RunnerFault(
-                Verdict.RE, "The code wrote to the judge's connection: no usable result."
-            ) from None
+            raise self.fail(Verdict.RE, NOT_A_FRAME) from None
         else:
             return reply
         finally:
             self.waiting = False
             self.budget_s -= time.monotonic() - started
 
-    def _fault_of_unasked(self) -> RunnerFault:
-        """Bytes before any question: either it died in between, or it talks out of turn."""
-        report = self._await_report(release=False, patience_s=0.2)
-        if report is not None:
-            return _end_fault(report, self._limits)
-        return RunnerFault(Verdict.RE, "The code wrote to the judge's connection unasked.")
+    def _refuse_unasked_answers(self, now: float) -> None:
+        """Bytes before the question: it died in between, or it talks out of turn."""
+        if self._child.pending():
+            self._child.receive(Reply, now)
+            raise ProtocolError("an answer came before its question")
 
     def _fault_of_deadline(self) -> RunnerFault:
         """Out of time; unless the child had already been ended for another reason."""
         report = self._await_report(release=False, patience_s=0.0)
         if report is not None and report.ended in ("memory", "output", "cpu"):
-            return _end_fault(report, self._limits)
-        return RunnerFault(Verdict.TLE, f"No answer within {self._limits.wall_s:g} s.")
+            return self._fault_of_report(report)
+        return self.fail(Verdict.TLE, f"No answer within {self._limits.wall_s:g} s.")
 
     def _fault_of_end(self) -> RunnerFault:
         """The child closed its connection: it ended, or it did this on purpose and lives on."""
@@ -170,8 +177,25 @@ class Runner:
         if report is None:
             report = self._await_report(release=True)
         if report is None or report.ended == "killed":
-            return RunnerFault(Verdict.RE, "The code closed its connection: no result.")
-        return _end_fault(report, self._limits)
+            return self.fail(Verdict.RE, "The code closed its connection: no result.")
+        return self._fault_of_report(report)
+
+    def _fault_of_report(self, report: Report) -> RunnerFault:
+        match report.ended:
+            case "memory":
+                return self.fail(Verdict.MLE, "The code used more memory than it may.")
+            case "output":
+                limit = self._limits.output_bytes >> 10
+                return self.fail(Verdict.OLE, f"The code printed more than {limit} KiB.")
+            case "cpu":
+                limit_s = self._limits.cpu_s
+                return self.fail(Verdict.TLE, f"The code used more than {limit_s:g} s of CPU.")
+            case "signalled":
+                name = _signal_name(report.signal)
+                return self.fail(Verdict.RE, f"The code was ended by {name}: no result.")
+            case _:
+                how = f"exit status {report.code}"
+                return self.fail(Verdict.RE, f"The code ended its process ({how}): no result.")
 
     def _await_report(
         self, *, release: bool, patience_s: float = REPORT_PATIENCE_S
@@ -205,14 +229,13 @@ def _connect(path: str) -> Connection:
     return Connection(sock, _LEASE_PAYLOAD_BYTES)
 
 
-def _load_fault(stage: str, failure: Failure) -> RunnerFault:
-    kind = printable(failure.kind)
-    if stage == "import" and "MemoryError" in (failure.kind, *failure.bases):
-        return RunnerFault(Verdict.MLE, "The code ran out of memory while being imported.", failure)
+def _load_fault(stage: str, failure: Failure) -> tuple[Verdict, str]:
     if stage == "compile":
-        return RunnerFault(Verdict.CE, _compile_message(failure), failure)
-    message = f"{kind}: {printable(failure.message)}" if failure.message else kind
-    return RunnerFault(Verdict.CE, f"Importing the code raised {message}", failure)
+        return Verdict.CE, _compile_message(failure)
+    if "MemoryError" in (failure.kind, *failure.bases):
+        return Verdict.MLE, "The code ran out of memory while being imported."
+    said = f"{printable(failure.kind)}: {printable(failure.message)}".removesuffix(": ")
+    return Verdict.CE, f"Importing the code raised {said}"
 
 
 def _compile_message(failure: Failure) -> str:
@@ -229,25 +252,6 @@ def _compile_message(failure: Failure) -> str:
         if failure.syntax_column is not None and failure.syntax_column <= len(text) + 1:
             lines.append("    " + " " * (failure.syntax_column - 1) + "^")
     return "\n".join(lines)
-
-
-def _end_fault(report: Report, limits: JobLimits) -> RunnerFault:
-    match report.ended:
-        case "memory":
-            return RunnerFault(Verdict.MLE, "The code used more memory than it may.")
-        case "output":
-            return RunnerFault(
-                Verdict.OLE, f"The code printed more than {limits.output_bytes >> 10} KiB."
-            )
-        case "cpu":
-            return RunnerFault(Verdict.TLE, f"The code used more than {limits.cpu_s:g} s of CPU.")
-        case "signalled":
-            name = _signal_name(report.signal)
-            return RunnerFault(Verdict.RE, f"The code was ended by {name}: no result.")
-        case _:
-            return RunnerFault(
-                Verdict.RE, f"The code ended its process (exit status {report.code}): no result."
-            )
 
 
 def _signal_name(number: int) -> str:

@@ -25,7 +25,7 @@ from judge.checks.current import Judging
 from judge.checks.local import LocalSubmission
 from judge.checks.marks import CheckDefinitionError, describe, line_of
 from judge.events import EVENT, Event, Finished
-from judge.grader.grading import CheckRunner, Checks, Grading
+from judge.grader.grading import CheckHung, CheckRunner, Checks, Grading, author_line
 from judge.grader.messages import (
     ChildEvent,
     ChildStarted,
@@ -82,10 +82,13 @@ class _PausedSession:
         self.opened = False
         self.broken: BrokenProblem | None = None
 
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+    def pytest_exception_interact(
+        self, node: pytest.Item | pytest.Collector, call: pytest.CallInfo[object]
+    ) -> None:
         """Keep the first thing that went wrong while collecting."""
-        if report.failed and self.broken is None:
-            self.broken = _collect_fault(report, self._folder)
+        if isinstance(node, pytest.Collector) and call.excinfo and self.broken is None:
+            file = str(node.path.relative_to(self._folder))
+            self.broken = _collect_fault(call.excinfo.value, file, self._folder)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
@@ -131,9 +134,11 @@ class _PausedSession:
         reference = LocalSubmission.from_sources(
             {self._pack.main: self._pack.reference}, self._pack.main, self._pack.provided
         )
-        for items in checks.by_tier.values():
-            for item in items:
-                self.check_runner.run(item, Judging(reference, _WARM_SEED, Charts("reference")))
+        for item in (item for items in checks.by_tier.values() for item in items):
+            judging = Judging(reference, _WARM_SEED, Charts("reference"))
+            outcome = self.check_runner.run(item, judging, self._pack.check_patience_s)
+            if isinstance(outcome.error, CheckHung):
+                break
         gc.collect()
         gc.freeze()
 
@@ -175,14 +180,8 @@ def _run_job(checks: Checks, check_runner: CheckRunner, descriptor: int) -> None
         os._exit(status)
 
 
-def _collect_fault(report: pytest.CollectReport, folder: Path) -> BrokenProblem:
-    """Where the author's file broke while it was imported."""
-    text = str(report.longrepr)
-    last = text.strip().splitlines()[-1] if text.strip() else "it cannot be imported"
-    crash = getattr(report.longrepr, "reprcrash", None)
-    if crash is None:
-        return BrokenProblem(report.nodeid, 1, last)
-    path = Path(crash.path)
-    inside = path.is_relative_to(folder)
-    file = str(path.relative_to(folder)) if inside else report.nodeid
-    return BrokenProblem(file, crash.lineno if inside else 1, crash.message)
+def _collect_fault(error: BaseException, file: str, folder: Path) -> BrokenProblem:
+    """Where an author's file broke while pytest imported it."""
+    cause = error.__cause__ or error  # pytest wraps what an import raised
+    where = author_line(cause, folder) or (file, 1)
+    return BrokenProblem(*where, f"{type(cause).__name__}: {cause}")

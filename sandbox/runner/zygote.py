@@ -174,6 +174,7 @@ class Zygote:
         self._lease: Connection | None = None
         self._wanted: Lease | None = None
         self._granted = False
+        self._granted_to: Connection | None = None
         self._ending_until: float | None = None
         self._oom_kills = 0
         self._failed_spares = 0
@@ -237,6 +238,8 @@ class Zygote:
     def _try_memory(self) -> Probe:
         """One student fills the memory: it must be stopped, and this process must not."""
         name = "memory limit"
+        if self._granted:
+            return Probe(name, False, "not tried: a student is at work")
         before = counters.oom_kills() or 0
         try:
             spare = Spare(self._box, probes.fill_memory, nested=self._mode.nested)
@@ -270,7 +273,7 @@ class Zygote:
             self._forget_grader(lease)
             return
         match request:
-            case Lease() if not self._granted and self._spare is not None:
+            case Lease():  # granted when there is a spare, maybe after another's student has ended
                 self._wanted = request
                 self._grant_if_ready()
             case Release() if self._granted:
@@ -278,9 +281,9 @@ class Zygote:
 
     def _grant_if_ready(self) -> None:
         spare, lease, wanted = self._spare, self._lease, self._wanted
-        if spare is None or lease is None or wanted is None or not spare.ready:
+        if spare is None or lease is None or wanted is None or self._granted or not spare.ready:
             return
-        self._wanted, self._granted, self._used = None, True, True
+        self._wanted, self._granted, self._used, self._granted_to = None, True, True, lease
         self._oom_kills = counters.oom_kills() or 0
         spare.begin(Begin(wanted.cpu_s, wanted.output_bytes, self._address_space_bytes()))
         try:
@@ -291,7 +294,7 @@ class Zygote:
 
     def _forget_grader(self, lease: Connection) -> None:
         lease.close()
-        self._lease = self._wanted = None
+        self._lease = self._wanted = self._granted_to = None
         if self._granted:
             self._end_student()
 
@@ -319,16 +322,16 @@ class Zygote:
         spare, self._spare = self._spare, None
         if ended is None and spare is not None:
             spare.destroy()
-        if self._granted and self._lease is not None:
+        if self._granted_to is not None:
             report = _report(ended, killed_for_memory=self._killed_for_memory())
             try:
-                self._lease.send(report, deadline=time.monotonic() + MESSAGE_S)
+                self._granted_to.send(report, deadline=time.monotonic() + MESSAGE_S)
             except ChannelError:
-                self._lease.close()
-                self._lease = None
-        elif ended is not None or not self._granted:
+                self._granted_to.close()
+                self._lease = self._wanted = None
+        elif not self._granted:
             self._count_failure("a spare ended before it was used")
-        self._granted, self._ending_until = False, None
+        self._granted, self._granted_to, self._ending_until = False, None, None
         if spare is not None:
             spare.destroy()
         _reap_all()

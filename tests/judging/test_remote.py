@@ -174,20 +174,8 @@ def test_in_a_box(warm_judge: Judge, tmp_path: Path, name: str) -> None:
         tmp_path,
         BODIES[name],
         reference=SOURCE,
-        mutants_toml=MUTANTS,
         checks_test_t0_interface_py=HEADER + check_source("call", "pass"),
     )
     checked = oracle_check(warm_judge.judge(problem, {"solution.py": SOURCE.encode()}))
     assert (checked.verdict, checked.message) == (Verdict.AC, "")
 
-
-MUTANTS = """\
-[[mutants]]
-id = "nothing"
-title = "Nothing"
-find = "scale=2.0"
-replace = "scale=1.0"
-symptom = "Nothing changes."
-pitfall = false
-tier = "T1"
-"""

@@ -18,6 +18,17 @@ from judge.checks import assert_close, check, fail
 
 """
 
+MUTANTS = """\
+[[mutants]]
+id = "respaced"
+title = "Respaced"
+find = "def double"
+replace = "def  double"
+symptom = "None at all."
+pitfall = false
+tier = "T1"
+"""
+
 
 def check_source(name: str, body: str) -> str:
     """A check `test_<name>` with this body; `submission`, `rng` and `charts` are its fixtures."""
@@ -41,6 +52,7 @@ def tiny_problem(
     checks = HEADER + "".join(map(check_source, names, bodies))
     interface = HEADER + check_source("call", "submission.double(rng.normal(2))")
     changed.setdefault("checks_test_t0_interface_py", interface)
+    changed.setdefault("mutants_toml", MUTANTS)
     return load_problem(
         write_problem(
             root,

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import time
 
-from box_programs.messages import Do, Said
-
 from judge.settings import Settings
 from sandbox import cgroups
 from sandbox.boxes import Box, BoxSpec, Launcher, Role, SandboxError, SharedDir
@@ -15,14 +13,15 @@ from sandbox.docker_boxes import DockerLauncher, DockerSettings
 from sandbox.image import ImageBuilder
 from sandbox.survey import require_bwrap, require_engine
 from sandbox.syscall_policy import docker_profile
+from tests.sandbox.box_programs.messages import Do, Said
 
 MIB = 1 << 20
 MEMORY_BYTES = 256 * MIB
 TMP_BYTES = 8 * MIB
 PIDS = 32
-PROGRAM = "box_programs.obey"
+PROGRAMS = "tests.sandbox.box_programs"
 SPEC = BoxSpec(
-    Role.RUNNER, PROGRAM, ("box_programs", "sandbox"), MEMORY_BYTES, PIDS, 1.0, TMP_BYTES
+    Role.RUNNER, f"{PROGRAMS}.obey", (PROGRAMS, "sandbox"), MEMORY_BYTES, PIDS, 1.0, TMP_BYTES
 )
 
 

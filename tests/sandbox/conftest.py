@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-
-# The programs for boxes are a package of its own, as small as what travels into a box should be.
-sys.path.insert(0, str(Path(__file__).parent))
 
 from sandbox.boxes import Launcher, SandboxError, SharedDir
 from tests.sandbox.boxes import Obedient, bwrap_launcher, docker_launcher

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from box_programs.messages import Do, Said
-
 from sandbox.protocol import MAX_ARGUMENT_BYTES, Connection, ConnectionLost
+from tests.sandbox.box_programs.messages import Do, Said
 
 
 def main(box_id: str, control_in_fd: int, control_out_fd: int) -> None:

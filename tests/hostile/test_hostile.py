@@ -1,0 +1,34 @@
+"""Every hostile program, in every sandbox: its verdict, in time, and as if it had never been.
+
+After each program the judge must tell a right answer from a wrong one, and nothing may be left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from judge.judging import Judge
+from sandbox.boxes import Launcher
+from tests.hostile.arena import Arena, plant_secret
+from tests.hostile.cases import Case, all_cases
+
+
+@pytest.fixture(scope="session")
+def arena(launcher: Launcher, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
+    """A warm judge for the programs of one sandbox, with a secret to be kept."""
+    problems = tmp_path_factory.mktemp("problems")
+    secret = plant_secret(problems)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DATABASE_PASSWORD", secret)
+        with Judge.start(launcher, slots=1) as judge:
+            yield Arena(launcher, judge, problems, secret)
+
+
+@pytest.mark.parametrize("case", all_cases(), ids=lambda case: case.id)
+def test_a_hostile_program_gets_its_verdict_and_leaves_nothing(arena: Arena, case: Case) -> None:
+    if case.expected.needs == "nested" and not arena.nested:
+        return  # there is no namespace of its own to look at; every other program still runs
+    arena.meet(case)
+    arena.recover()
