@@ -81,10 +81,13 @@ def load_renderer() -> Any:
 
 
 def self_contained(chart: Chart) -> dict[str, JsonValue]:
-    """The chart's specification without data addresses, and with its table where it has no data."""
+    """The chart's specification without data addresses.
+
+    Where it has no data it gets its table, where it has no title its own and whose data it shows.
+    """
     values: list[JsonValue] = [dict(row) for row in chart.table]
     own = {key: _without_addresses(value) for key, value in chart.spec.items()}
-    return {"data": {"values": values}, **own}
+    return {"data": {"values": values}, "title": f"{chart.title} ({chart.source})", **own}
 
 
 def _without_addresses(value: JsonValue) -> JsonValue:

@@ -14,6 +14,17 @@ if engine_answers; then
     exit 0
 fi
 
+# An engine that was killed leaves its process id behind, and the next one refuses to start while
+# any process has that id.
+forget_if_gone() {
+    local file=$1 name=$2
+    if [ -f "$file" ] && [ "$(cat "/proc/$(cat "$file")/comm" 2>/dev/null)" != "$name" ]; then
+        rm -f "$file"
+    fi
+}
+forget_if_gone /var/run/docker.pid dockerd
+forget_if_gone /var/run/docker/containerd/containerd.pid containerd
+
 echo "starting the Docker engine, see $log"
 setsid dockerd >>"$log" 2>&1 </dev/null &
 dockerd_pid=$!

@@ -39,6 +39,10 @@ def test_the_table_is_what_is_drawn_where_a_specification_has_no_data() -> None:
     }
 
 
+def test_a_drawing_says_what_it_is_and_whose_data_it_shows() -> None:
+    assert "Weights (submission)" in draw(chart()).svg
+
+
 def test_own_data_stays() -> None:
     own = {"values": [{"key": "z", "weight": 1}]}
     assert self_contained(chart({**BARS, "data": own}))["data"] == own

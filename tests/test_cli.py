@@ -209,3 +209,28 @@ def test_checks_that_cannot_be_collected_are_the_judges_failure(
     ended = run("run", "double", "right.py", "--json", "--sandbox", launcher.name)
     assert ended.status == 3
     assert "checks/test_t1_oracle.py:1" in ended.err + json.dumps(ended.out)
+
+
+def test_the_doctor_tries_a_box_and_says_which_mode_is_in_force(
+    run: Run, launcher: Launcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JUDGE_SANDBOX", launcher.name)
+    ended = run("doctor")
+    assert ended.status == 0, ended.out
+    (box,) = (line for line in ended.out.splitlines() if f"{launcher.name} box" in line)
+    assert f"{launcher.name}/nested" in box or f"{launcher.name}/single" in box
+    assert "problem double valid" in " ".join(ended.out.split())
+
+
+def test_the_doctor_says_what_is_missing_and_how_to_get_it(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JUDGE_SANDBOX", "docker")
+    monkeypatch.setenv("JUDGE_DOCKER_HOST", f"unix://{tmp_path}/none.sock")
+    (tmp_path / "problems" / "double" / "statement.md").unlink()
+    ended = run("doctor")
+    assert ended.status == 3
+    words = " ".join(ended.out.split())
+    assert "no Docker engine answers" in words
+    assert "Start Docker" in words
+    assert "the file is missing" in words

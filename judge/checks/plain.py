@@ -7,7 +7,6 @@ it likes. What is accepted is copied, detached, into a numpy array of a wide dty
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -70,7 +69,6 @@ def kind_of(value: object) -> str:
     return _KINDS.get(name, f"a value of type {printable(name, 80)}")
 
 
-@lru_cache(maxsize=64)
 def dtype_name(dtype: Dtype | str) -> str:
     """A dtype of either library as ``float64``."""
     if isinstance(dtype, str):

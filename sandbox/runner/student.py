@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import mmap
 import os
 import random
 import socket
@@ -52,6 +53,7 @@ from sandbox.protocol import (
     Returned,
 )
 from sandbox.runner import warm
+from sandbox.runner.confine import STACK_BYTES
 from sandbox.runner.failures import bounded_text, describe_exception
 from sandbox.runner.init import announce_ready
 from sandbox.runner.loading import CompileRefused, Submission
@@ -206,11 +208,20 @@ class Student:
 
     def _failure(self, error: BaseException) -> Failure:
         failure = describe_exception(error, self.sources)
-        if failure.kind == "RuntimeError" and "DefaultCPUAllocator: can't allocate" in str(error):
-            # torch's way to say it; one kind for one thing.
+        if failure.kind == "RuntimeError" and _is_for_memory(failure.message):
             bases = ["MemoryError", "Exception", "BaseException"]
             return msgspec.structs.replace(failure, kind="MemoryError", bases=bases)
         return failure
+
+
+def _is_for_memory(message: str) -> bool:
+    """Whether a RuntimeError is another way to say MemoryError: torch's, or a thread's stack."""
+    if "can't start new thread" in message:
+        try:
+            mmap.mmap(-1, STACK_BYTES).close()
+        except (OSError, ValueError):
+            return True
+    return "DefaultCPUAllocator: can't allocate" in message
 
 
 def _returned(call_id: int, result: EncodedResult, sent: DecodedArguments) -> Answer:

@@ -278,6 +278,8 @@ class Zygote:
                 self._grant_if_ready()
             case Release() if self._granted:
                 self._end_student()
+            case Release():  # crossed the report, or nothing was granted yet
+                self._wanted = None
 
     def _grant_if_ready(self) -> None:
         spare, lease, wanted = self._spare, self._lease, self._wanted

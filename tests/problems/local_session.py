@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 import pytest
+import torch
 from _pytest.runner import runtestprotocol
 
 from judge.checks import CURRENT, Charts, CheckInfo, Judging, LocalSubmission, describe
@@ -52,7 +53,7 @@ def in_session(folder: Path, work: Callable[[LocalSession], Answer]) -> Answer:
     plugin = _Plugin(folder, work)
     arguments = ["-p", "judge.checks.fixtures", "-p", "no:cacheprovider", "-p", "no:terminal"]
     arguments += ["-p", "no:judge", "-c", os.devnull, "--rootdir", str(folder)]
-    with _without_bytecode():
+    with _as_in_a_box():
         pytest.main([*arguments, str(folder / "checks")], plugins=[plugin])
     assert plugin.answers, "the checks could not be collected"
     return plugin.answers[0]  # type: ignore[no-any-return]
@@ -80,13 +81,18 @@ class _Plugin:
         if call.excinfo is not None and self._local is not None:
             self._local.outcomes[describe(item).id] = call.excinfo.value
         outcome: Literal["failed", "passed"] = "failed" if raised else "passed"
-        return pytest.TestReport(item.nodeid, item.location, {}, outcome, None, call.when)
+        phase = call.when if call.when != "collect" else "setup"
+        return pytest.TestReport(item.nodeid, item.location, {}, outcome, None, phase)
 
 
 @contextmanager
-def _without_bytecode() -> Generator[None]:
-    before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+def _as_in_a_box() -> Generator[None]:
+    """One thread, as the boxes have: more of them only wait for each other on small arrays."""
+    before = torch.get_num_threads(), sys.dont_write_bytecode
+    torch.set_num_threads(1)
+    sys.dont_write_bytecode = True
     try:
         yield
     finally:
-        sys.dont_write_bytecode = before
+        torch.set_num_threads(before[0])
+        sys.dont_write_bytecode = before[1]

@@ -114,8 +114,8 @@ def _bars(source: str, x: str, y_title: str, description: str) -> Spec:
             "row": {"field": "query", "type": "nominal", "header": header},
             "column": {"field": "head", "type": "nominal", "header": header},
         },
-        "spec": {"width": 230, "height": 110, "encoding": place, "layer": [bar, label]},
-        "resolve": {"scale": {"x": "independent"}},
+        "spec": {"width": 280, "height": 110, "encoding": place, "layer": [bar, label]},
+        "resolve": {"scale": {"x": "independent", "xOffset": "independent"}},
         "config": _colours_for_both_themes(),
     }
 
