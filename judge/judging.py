@@ -281,15 +281,16 @@ class Judge:
         for _ in range(ATTEMPTS):
             try:
                 self._attempt(slot, recording, files, listen)
+            except BrokenChecks as broken:
+                reason = f"This problem is broken, not your code. {broken}"
+                break
             except (_Lost, EngineGone) as lost:
-                reason = str(lost)
+                reason = f"This was our fault, not yours: judging failed {ATTEMPTS} times ({lost})."
                 recording.clear()
                 slot.replace()
             else:
                 return
-        for event in refused(
-            recording.problem, self.checks(recording.problem), _apology(reason), Verdict.JE
-        ):
+        for event in refused(recording.problem, recording.checks, reason, Verdict.JE):
             listen(event)
 
     def _attempt(
@@ -298,7 +299,7 @@ class Judge:
         problem = recording.problem
         grader = self._running_grader()
         began = time.monotonic()
-        grader.open(problem)
+        recording.checks = grader.open(problem)
         opened = time.monotonic()
         box = slot.box_with_memory(ZYGOTE_BYTES + problem.limits.memory_bytes)
         recording.spans = {
@@ -507,10 +508,6 @@ def too_large(problem: Problem, files: Mapping[str, bytes]) -> str | None:
     if size <= limit:
         return None
     return f"The source is {size:,} bytes long; at most {limit:,} are accepted. It was not parsed."
-
-
-def _apology(reason: str) -> str:
-    return f"This was our fault, not yours: judging failed {ATTEMPTS} times ({reason})."
 
 
 def _both(recording: Recording, on_event: OnEvent | None) -> OnEvent:

@@ -24,7 +24,8 @@ class Recording:
     environment: Environment
     id: str = field(default_factory=lambda: secrets.token_hex(8))
     spans: dict[str, float] = field(default_factory=dict)
-    _checks: dict[str, list[CheckResult]] = field(default_factory=dict)
+    checks: list[CheckCard] = field(default_factory=list)
+    _results: dict[str, list[CheckResult]] = field(default_factory=dict)
     _tiers: dict[str, TierFinished] = field(default_factory=dict)
     _charts: list[Chart] = field(default_factory=list)
     _finished: Finished | None = None
@@ -33,7 +34,7 @@ class Recording:
         """Take the next event."""
         match event:
             case CheckFinished(tier=tier, check=check):
-                self._checks.setdefault(tier, []).append(check)
+                self._results.setdefault(tier, []).append(check)
             case TierFinished(tier=tier):
                 self._tiers[tier] = event
             case ChartDrawn(chart=chart):
@@ -43,7 +44,7 @@ class Recording:
 
     def clear(self) -> None:
         """Forget an attempt that was lost."""
-        self._checks.clear()
+        self._results.clear()
         self._tiers.clear()
         self._charts.clear()
         self._finished = None
@@ -79,24 +80,26 @@ class Recording:
             verdict=finished.verdict,
             passed=finished.passed,
             total=finished.total,
-            checks=self._checks.get(tier, []),
+            checks=self._results.get(tier, []),
         )
 
 
 def refused(
     problem: Problem, checks: Sequence[CheckCard], message: str, verdict: Verdict
 ) -> Iterator[Event]:
-    """The events of a submission that no check was run on: the first one says why."""
+    """The events of a submission that no check was run on: the first one says why.
+
+    Where the checks themselves are not known, one stands in for them.
+    """
+    first = problem.tiers[0].id
+    known = checks or [CheckCard(first, "checks", "The checks can be run.", "interface", "")]
     for tier in problem.tiers:
-        results = [
-            CheckResult(
-                id=card.id, title=card.title, kind=card.kind, why=card.why, verdict=Verdict.SK
-            )
-            for card in checks
-            if card.tier == tier.id
-        ]
-        if tier is problem.tiers[0] and results:
-            results[0] = results[0].model_copy(update={"verdict": verdict, "message": message})
+        results = [_not_run(card) for card in known if card.tier == tier.id]
+        if tier.id == first:
+            results[:1] = [
+                result.model_copy(update={"verdict": verdict, "message": message})
+                for result in results[:1]
+            ]
         for result in results:
             yield CheckFinished(tier=tier.id, check=result)
         yield TierFinished(
@@ -106,3 +109,9 @@ def refused(
             total=len(results),
         )
     yield Finished(verdict=verdict, score=0.0)
+
+
+def _not_run(card: CheckCard) -> CheckResult:
+    return CheckResult(
+        id=card.id, title=card.title, kind=card.kind, why=card.why, verdict=Verdict.SK
+    )

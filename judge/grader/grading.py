@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
+from typing import Literal
 
 import pytest
 from _pytest.runner import runtestprotocol
@@ -91,16 +92,19 @@ class CheckRunner:
     def __init__(self) -> None:
         self._error: BaseException | None = None
 
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(
-        self,
-        item: pytest.Item,  # noqa: ARG002  # pluggy passes what a hook names
-        call: pytest.CallInfo[None],
-    ) -> Iterator[None]:
-        """Keep the exception itself: the report has only its text, which never leaves here."""
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> pytest.TestReport:
+        """Keep the exception itself; of a report only the outcome.
+
+        pytest's own report reads sources and formats values, which takes longer than a check and
+        would have to stay in here anyway.
+        """
         if call.excinfo is not None and self._error is None:
             self._error = call.excinfo.value
-        return (yield)
+        outcome: Literal["passed", "failed"] = "passed" if call.excinfo is None else "failed"
+        return pytest.TestReport(item.nodeid, item.location, {}, outcome, None, call.when)  # type: ignore[arg-type]  # never "collect"
 
     def run(
         self, item: pytest.Item, judging: Judging, patience_s: float, runner: Runner | None = None
@@ -357,9 +361,8 @@ def function_name(item: pytest.Item) -> str:
 
 def author_line(error: BaseException, folder: Path) -> tuple[str, int] | None:
     """The innermost line of the author's files in a traceback: path in the folder, and line."""
-    if isinstance(error, SyntaxError) and error.filename and error.lineno:
-        if Path(error.filename).is_relative_to(folder):
-            return str(Path(error.filename).relative_to(folder)), error.lineno
+    if isinstance(error, SyntaxError) and Path(error.filename or "").is_relative_to(folder):
+        return str(Path(error.filename or "").relative_to(folder)), error.lineno or 1
     for entry in reversed(traceback.extract_tb(error.__traceback__)):
         path = Path(entry.filename)
         if path.is_relative_to(folder):
@@ -404,15 +407,15 @@ def _frames_detail(failure: Failure | None) -> Detail | None:
         for frame in failure.frames
     ]
     if failure.syntax_line is not None:
-        frames.append(
+        frames[-1:] = [
             Frame(
-                file=frames[0].file if frames else "",
+                file=frames[-1].file if frames else "",
                 line=failure.syntax_line,
                 function="",
                 text=printable(failure.syntax_text),
                 column=failure.syntax_column,
             )
-        )
+        ]
     return Detail(frames=frames) if frames else None
 
 

@@ -43,12 +43,13 @@ from judge.grader.messages import (
     ToGrader,
 )
 from sandbox.protocol import MAX_ARGUMENT_BYTES, Connection, ConnectionLost
+from sandbox.runner import seccomp
 
 PROBLEMS_FOLDER = Path("/tmp/problems")  # noqa: S108  # the box's private tmpfs
 # A job may wait for the runner once per tier, and its checks may think as long again.
 _PATIENCE_FACTOR = 3.0
 _PATIENCE_S = 60.0
-OPEN_PATIENCE_S = 40.0
+OPEN_PATIENCE_S = 20.0
 _TICK_S = 1.0
 
 
@@ -240,6 +241,7 @@ def _warm_up() -> None:
 def main(box_id: str, control_in_fd: int, control_out_fd: int) -> None:
     """Entry point inside the box."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps sessions
+    seccomp.confine_box()
     _warm_up()
     gc.collect()
     gc.freeze()

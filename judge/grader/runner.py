@@ -239,19 +239,14 @@ def _load_fault(stage: str, failure: Failure) -> tuple[Verdict, str]:
 
 
 def _compile_message(failure: Failure) -> str:
-    message = printable(failure.message) or printable(failure.kind)
+    """In a sentence; the line itself, with the place to mark in it, is in the detail's frame."""
+    said = printable(failure.message) or printable(failure.kind)
     if failure.syntax_line is None:
-        return f"The code does not compile: {message}"
+        return f"The code does not compile: {said}"
     where = f"line {failure.syntax_line}"
     if failure.syntax_column is not None:
         where += f", column {failure.syntax_column}"
-    lines = [f"The code does not compile: {message} ({where})"]
-    text = printable(failure.syntax_text).rstrip("\n")
-    if text:
-        lines.append(f"    {text}")
-        if failure.syntax_column is not None and failure.syntax_column <= len(text) + 1:
-            lines.append("    " + " " * (failure.syntax_column - 1) + "^")
-    return "\n".join(lines)
+    return f"The code does not compile: {said} ({where})"
 
 
 def _signal_name(number: int) -> str:

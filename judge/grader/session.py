@@ -127,7 +127,8 @@ class _PausedSession:
         try:
             describe(item)
         except CheckDefinitionError as error:
-            raise BrokenProblem(file, line, str(error)) from None
+            said = str(error).removeprefix(f"{path.name}:{line}: ")
+            raise BrokenProblem(file, line, said) from None
 
     def _warm_up(self, checks: Checks) -> None:
         """Run every check once on the reference. What fails here fails, and is blamed, later."""

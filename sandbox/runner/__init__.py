@@ -8,7 +8,8 @@ prepared *before* it is asked for (`spare`): an init (`init`), the first process
 mount, net, ipc and uts namespaces, and its one child, the student (`student`), which loads the
 submission and answers calls on descriptor 3. `confine` is the ordered list of what the pair gives
 up on the way; `syscalls` wraps the system calls Python has no function for, `seccomp` turns the
-rules of `sandbox.syscall_policy` into a filter, `counters` reads what the kernel counts. `probes`
+rules of `sandbox.syscall_policy` into a filter, `counters` reads what the kernel counts,
+`pages` makes forks cheap. `probes`
 is the hostile program that tries each defence in a real student before the box is used.
 
     grader --Lease--> zygote --fork--> init --fork--> student

@@ -43,6 +43,7 @@ _SYS_CAPGET = 125
 _SYS_CAPSET = 126
 _SYS_CLOSE_RANGE = 436
 _CAPABILITY_VERSION_3 = 0x20080522
+_MADV_COLLAPSE = 25
 _LAST_FD = (1 << 32) - 1
 _CPUCLOCK_SCHED = 2
 
@@ -158,6 +159,12 @@ def close_from(first: int) -> None:
     if _libc.syscall(call, ctypes.c_ulong(first), ctypes.c_ulong(_LAST_FD), none) < 0:
         # Older engines' filters do not know this call.
         os.closerange(first, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+
+
+def collapse_pages(address: int, size_bytes: int) -> bool:
+    """Ask for huge pages in a range, now; False where the kernel would or could not."""
+    start, length = ctypes.c_void_p(address), ctypes.c_size_t(size_bytes)
+    return int(_libc.madvise(start, length, _MADV_COLLAPSE)) == 0
 
 
 def raw(number: int, *arguments: int) -> int:

@@ -48,7 +48,7 @@ from sandbox.protocol import (
     SetMemory,
     TryMemory,
 )
-from sandbox.runner import counters, probes, seccomp, student, syscalls, warm
+from sandbox.runner import counters, pages, probes, seccomp, student, syscalls, warm
 from sandbox.runner.confine import Surroundings
 from sandbox.runner.init import Begin, Broken, Ended
 from sandbox.runner.spare import Spare
@@ -81,6 +81,7 @@ def main(box_id: str, control_in_fd: int, control_out_fd: int) -> NoReturn:
     warm.warm_up()
     student.rehearse()
     warm.freeze()
+    #pages.collapse()
     box = Surroundings.look()
     mode = find_mode(box)
     listener = _listen(SOCKET_FOLDER / f"{box_id}.sock")

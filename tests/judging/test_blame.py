@@ -6,13 +6,33 @@ from pathlib import Path
 
 import pytest
 
-from judge.judging import BrokenChecks, Judge
+from judge.judging import Judge
+from judge.results import Result
 from judge.verdicts import Verdict
 from tests.judging.tiny import HEADER, check_source, line_of, oracle_check, tiny_problem
 
 RIGHT = {"solution.py": b"def double(x):\n    return x + x\n"}
 WRONG = {"solution.py": b"def double(x):\n    return 3 * x\n"}
 COMPARES = "x = rng.normal(3)\nassert_close(submission.double(x), x + x)"
+
+
+HANGS_LATER = b"""\
+calls = 0
+
+def double(x):
+    global calls
+    calls += 1
+    while calls > 1:
+        pass
+    return x + x
+"""
+
+
+def refusal(result: Result) -> str:
+    """What the stand-in for checks that cannot be collected says."""
+    assert result.verdict is Verdict.JE
+    assert [check.verdict for check in result.tiers[0].checks] == [Verdict.JE]
+    return result.tiers[0].checks[0].message
 
 
 def test_a_check_that_raises_by_itself_is_je_with_its_line(
@@ -28,9 +48,7 @@ def test_a_check_that_raises_by_itself_is_je_with_its_line(
     assert result.verdict is Verdict.JE
 
 
-def test_a_broken_check_never_charges_a_wrong_submission(
-    warm_judge: Judge, tmp_path: Path
-) -> None:
+def test_a_broken_check_never_charges_a_wrong_submission(warm_judge: Judge, tmp_path: Path) -> None:
     problem = tiny_problem(tmp_path, "assert submission.double(rng.normal(2)) is None, 'no'")
     assert oracle_check(warm_judge.judge(problem, WRONG)).verdict is Verdict.JE
 
@@ -64,16 +82,13 @@ def test_a_check_that_waits_for_a_hanging_submission_is_tle(
     warm_judge: Judge, tmp_path: Path
 ) -> None:
     problem = tiny_problem(tmp_path, COMPARES, COMPARES, wall_s=0.5)
-    hangs = b"calls = 0\ndef double(x):\n    global calls\n    calls += 1\n    while calls > 1: pass\n    return x + x\n"
-    result = warm_judge.judge(problem, {"solution.py": hangs})
+    result = warm_judge.judge(problem, {"solution.py": HANGS_LATER})
     assert [check.verdict for check in result.tiers[1].checks] == [Verdict.TLE, Verdict.SK]
     assert result.verdict is Verdict.TLE
 
 
 @pytest.mark.parametrize("caught", ["Exception", "BaseException"])
-def test_a_check_cannot_swallow_a_deadline(
-    warm_judge: Judge, tmp_path: Path, caught: str
-) -> None:
+def test_a_check_cannot_swallow_a_deadline(warm_judge: Judge, tmp_path: Path, caught: str) -> None:
     body = f"""
         try:
             submission.double(rng.normal(2))
@@ -81,8 +96,7 @@ def test_a_check_cannot_swallow_a_deadline(
             pass
     """
     problem = tiny_problem(tmp_path, body, COMPARES, wall_s=0.5)
-    hangs = b"calls = 0\ndef double(x):\n    global calls\n    calls += 1\n    while calls > 1: pass\n    return x + x\n"
-    result = warm_judge.judge(problem, {"solution.py": hangs})
+    result = warm_judge.judge(problem, {"solution.py": HANGS_LATER})
     assert result.verdict is Verdict.TLE
 
 
@@ -98,8 +112,10 @@ def test_a_check_marked_to_be_skipped_is_refused_with_its_line(
 ) -> None:
     marked = HEADER + f"\n@pytest.mark.{mark}" + check_source("call", "pass")
     problem = tiny_problem(tmp_path, COMPARES, checks_test_t0_interface_py=marked)
-    with pytest.raises(BrokenChecks, match=r"problems/double/checks/test_t0_interface.py:\d+:"):
-        warm_judge.judge(problem, RIGHT)
+    line = line_of(problem, f"mark.{mark}", "checks/test_t0_interface.py")
+    message = refusal(warm_judge.judge(problem, RIGHT))
+    assert f"problems/double/checks/test_t0_interface.py:{line}:" in message
+    assert f"marked {mark}" in message
 
 
 def test_checks_that_cannot_be_imported_are_refused_with_their_line(
@@ -108,8 +124,18 @@ def test_checks_that_cannot_be_imported_are_refused_with_their_line(
     broken = HEADER + "import no_such_module\n" + check_source("call", "pass")
     problem = tiny_problem(tmp_path, COMPARES, checks_test_t0_interface_py=broken)
     line = line_of(problem, "no_such_module", "checks/test_t0_interface.py")
-    with pytest.raises(BrokenChecks, match=rf"test_t0_interface.py:{line}: .*no_such_module"):
-        warm_judge.judge(problem, RIGHT)
+    message = refusal(warm_judge.judge(problem, RIGHT))
+    assert f"problems/double/checks/test_t0_interface.py:{line}:" in message
+    assert "no_such_module" in message
+
+
+def test_checks_that_hang_while_they_are_collected_are_refused(
+    warm_judge: Judge, tmp_path: Path
+) -> None:
+    endless = HEADER + "while True: pass\n" + check_source("call", "pass")
+    problem = tiny_problem(tmp_path, COMPARES, checks_test_t0_interface_py=endless)
+    assert "not collected within" in refusal(warm_judge.judge(problem, RIGHT))
+    assert warm_judge.judge(tiny_problem(tmp_path / "other", COMPARES), RIGHT).verdict == "AC"
 
 
 def test_a_result_the_check_cannot_unpack_is_wrong(warm_judge: Judge, tmp_path: Path) -> None:

@@ -178,4 +178,3 @@ def test_in_a_box(warm_judge: Judge, tmp_path: Path, name: str) -> None:
     )
     checked = oracle_check(warm_judge.judge(problem, {"solution.py": SOURCE.encode()}))
     assert (checked.verdict, checked.message) == (Verdict.AC, "")
-

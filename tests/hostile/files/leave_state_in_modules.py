@@ -8,8 +8,9 @@ import builtins
 import gc
 import sys
 
-if any(getattr(module, "left_behind", False) for module in list(sys.modules.values())):
-    raise RuntimeError("an earlier run left a mark")
+for name, module in list(sys.modules.items()):
+    if "left_behind" in getattr(module, "__dict__", {}):
+        raise RuntimeError(f"an earlier run left a mark in {name}")
 for module in list(sys.modules.values()):
     try:
         module.left_behind = True

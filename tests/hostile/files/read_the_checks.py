@@ -5,10 +5,11 @@ None of them is in this box: the grader has them, over there.
 """
 
 import os
+import re
 import sys
 
 SECRET = ("problem.toml", "mutants.toml", "reference.py", "editorial.md", "grader", "judging.py")
-PRUNED = ("/proc", "/sys", "/usr")
+PRUNED = ("/proc", "/sys", "/usr", sys.base_prefix)
 
 for folder, folders, files in os.walk("/"):
     folders[:] = [name for name in folders if name != "site-packages"]
@@ -16,7 +17,7 @@ for folder, folders, files in os.walk("/"):
         folders[:] = []
         continue
     for name in (*folders, *files):
-        if name in SECRET or name.startswith("test_t"):
+        if name in SECRET or re.match("test_t[0-9]_", name):
             raise RuntimeError(f"found {folder}/{name}")
 for module in ("judge", "judge.checks", "judge.grader"):
     try:

@@ -5,7 +5,7 @@ import os
 import re
 
 PATTERN = re.compile(rb"PLANTED-SECRET-[0-9a-f]{32}")
-SENSITIVE = ("SECRET", "TOKEN", "PASSWORD", "DATABASE", "JUDGE", "DOCKER", "AWS", "KEY")
+SENSITIVE = ("SECRET", "TOKEN", "PASSWORD", "DATABASE", "DOCKER", "AWS", "KEY")
 
 texts = [b"\0".join(key + b"=" + value for key, value in os.environb.items())]
 for process in ("self", "1", str(os.getppid())):

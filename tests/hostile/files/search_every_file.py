@@ -4,9 +4,10 @@
 import os
 import re
 import stat
+import sys
 
 PATTERN = re.compile(rb"PLANTED-SECRET-[0-9a-f]{32}")
-PRUNED = ("/proc", "/sys", "/dev", "/usr", "/lib", "/lib64", "/bin", "/sbin")
+PRUNED = ("/proc", "/sys", "/dev", "/usr", "/lib", "/bin", "/sbin", sys.base_prefix)
 
 for folder, folders, files in os.walk("/"):
     if folder.startswith(PRUNED) or "site-packages" in folder:

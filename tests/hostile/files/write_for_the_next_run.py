@@ -19,20 +19,20 @@ FOLDERS = {
     os.path.dirname(os.__file__), os.path.dirname(sys.modules["torch"].__file__),
 }  # fmt: skip
 
-for folder in FOLDERS:
-    for name in NAMES:
-        path = os.path.join(folder or ".", name)
-        try:
-            with open(path) as file:
-                if "left-by-an-earlier-run" in file.read():
-                    raise RuntimeError(f"{path} was left by an earlier run")
-        except OSError:
-            pass
-        try:
-            with open(path, "x") as file:
-                file.write(POISON)
-        except OSError:
-            pass
+PATHS = [os.path.join(folder or ".", name) for folder in FOLDERS for name in NAMES]
+for path in PATHS:
+    try:
+        with open(path) as file:
+            if "left-by-an-earlier-run" in file.read():
+                raise RuntimeError(f"{path} was left by an earlier run")
+    except OSError:
+        continue
+for path in PATHS:
+    try:
+        with open(path, "x") as file:
+            file.write(POISON)
+    except OSError:
+        continue
 
 
 def multi_head_attention(query, key, value, w_q, w_k, w_v, w_o, num_heads, mask=None):

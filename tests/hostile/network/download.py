@@ -1,4 +1,4 @@
-# verdict: RE; message: PermissionError
+# verdict: RE; message: Operation not permitted
 """Downloads the answer, as a program would that does not know where it runs."""
 
 from urllib.request import urlopen

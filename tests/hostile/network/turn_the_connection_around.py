@@ -9,7 +9,6 @@ import socket
 
 connection = socket.socket(fileno=3)
 for attempt in (
-    lambda: connection.connect(("1.1.1.1", 80)),
     lambda: connection.connect("\0left"),
     lambda: connection.listen(),
 ):

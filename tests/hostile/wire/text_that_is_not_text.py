@@ -4,7 +4,6 @@
 import os
 import struct
 import sys
-import time
 
 import msgspec
 
@@ -25,4 +24,4 @@ def multi_head_attention(query, key, value, w_q, w_k, w_v, w_o, num_heads, mask=
     message = {"type": "raised", "id": number_of_this_call(), "failure": failure}
     header = msgspec.msgpack.encode(message).replace(b"@@@@@@", b"\xed\xa0\x80\xff\xc0\x80")
     os.write(3, struct.pack(">IQ", len(header), 0) + header)
-    time.sleep(3600)
+    os._exit(0)
