@@ -29,6 +29,7 @@ What a check may raise, and what it means::
     AssertionError            the submission is wrong; the message is shown to the student
     +-- CheckFailure          ... with numbers beside it (`judge.results.Detail`)
     SubmissionError           the submission raised; also matches the builtin it derives from
+    UnusableResult            it returned something that is neither an array nor a plain value
     anything else             the check itself is broken, unless the reference passes it
 
 Comparisons (`assert_close` and its neighbours) are made to be hard to fool: exact type, shape and
@@ -51,7 +52,13 @@ from judge.checks.comparison import (
     tolerance_for,
 )
 from judge.checks.current import CURRENT, Judging
-from judge.checks.failures import CheckFailure, SubmissionError, fail, submission_error
+from judge.checks.failures import (
+    CheckFailure,
+    SubmissionError,
+    UnusableResult,
+    fail,
+    submission_error,
+)
 from judge.checks.gradients import gradients
 from judge.checks.local import LocalSubmission
 from judge.checks.marks import CheckDefinitionError, CheckInfo, CheckKind, check, describe
@@ -75,6 +82,7 @@ __all__ = [
     "Submission",
     "SubmissionError",
     "Tolerance",
+    "UnusableResult",
     "assert_array",
     "assert_close",
     "assert_equal",

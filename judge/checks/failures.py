@@ -6,6 +6,7 @@
     +-- CheckFailure        what should hold does not; carries the numbers
     Exception
     +-- SubmissionError     the judged code raised; also derives from the builtin it derives from
+    +-- UnusableResult      it returned something that could not cross from it
 """
 
 from __future__ import annotations

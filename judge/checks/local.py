@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from judge.checks.failures import submission_error
+from judge.checks.failures import require_usable, submission_error
 from judge.checks.submission import Array, ChangedArgument, Observation, Signature, Submission
 from sandbox.arrays import build, encode_result
 from sandbox.protocol import Parameter
@@ -47,11 +47,12 @@ class LocalSubmission(Submission):
         return [name for name, value in public if callable(value) and not name.startswith("_")]
 
     def call(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
-        """Call a function; what it raises becomes a `SubmissionError`."""
+        """Call a function; what it raises becomes a `SubmissionError`; raises `UnusableResult`."""
         try:
-            return _as_received(self._function(name)(*args, **kwargs))
+            value = self._function(name)(*args, **kwargs)
         except Exception as error:  # whatever the judged code raises is its answer
             raise submission_error(describe_exception(error, self._sources)) from error
+        return _as_received(value)
 
     def observe(self, name: str, /, *args: Any, **kwargs: Any) -> Observation:
         """Call a function and compare every array argument, bit for bit, with a copy."""
@@ -81,8 +82,12 @@ class LocalSubmission(Submission):
 
 
 def _as_received(value: object) -> object:
-    """`value` as it would arrive from a runner, but with the live tensors and their graphs."""
+    """`value` as it would arrive from a runner, but with the live tensors and their graphs.
+
+    Raises `UnusableResult` for what could not arrive.
+    """
     encoded = encode_result(value)
+    require_usable(encoded.value)
     return build(encoded.value, lambda ref: encoded.tensors[ref.index])
 
 

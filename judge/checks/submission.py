@@ -59,8 +59,8 @@ class Submission(ABC):
     """Calls the functions of the code under judgement.
 
     ``submission.f(x, y=2)`` calls its function `f`. What that raises arrives as `SubmissionError`.
-    Results are plain: tensors, numpy arrays, numbers, text, None, tuples, lists and dicts of those,
-    and `sandbox.protocol.Strange` in place of anything else. `torch.autograd.grad` works on
+    Results are plain: tensors, numpy arrays, numbers, text, None, tuples, lists and dicts of those;
+    anything else ends the check with `UnusableResult`. `torch.autograd.grad` works on
     returned tensors (without `create_graph`).
     """
 

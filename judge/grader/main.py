@@ -43,7 +43,7 @@ from judge.grader.messages import (
     ToGrader,
 )
 from sandbox.protocol import MAX_ARGUMENT_BYTES, Connection, ConnectionLost
-from sandbox.runner import seccomp
+from sandbox.runner import pages, seccomp
 
 PROBLEMS_FOLDER = Path("/tmp/problems")  # noqa: S108  # the box's private tmpfs
 # A job may wait for the runner once per tier, and its checks may think as long again.
@@ -245,6 +245,7 @@ def main(box_id: str, control_in_fd: int, control_out_fd: int) -> None:
     _warm_up()
     gc.collect()
     gc.freeze()
+    pages.collapse()
     control = Connection.over_pipes(control_in_fd, control_out_fd, MAX_ARGUMENT_BYTES)
     control.send(
         GraderReady(box_id, str(torch.__version__), np.__version__, platform.python_version())

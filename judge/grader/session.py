@@ -2,7 +2,7 @@
 
 The session collects the problem's checks once, runs them once on the reference so that everything
 lazy is warm, freezes its heap, and then waits inside `pytest_runtestloop`. A job is a fork of
-that: its checks start within milliseconds, and nothing a job does can reach the next one.
+that, made ahead of time: its checks start at once, and nothing a job does can reach the next one.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import signal
 import socket
 import sys
 import traceback
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -132,27 +133,63 @@ class _PausedSession:
 
     def _warm_up(self, checks: Checks) -> None:
         """Run every check once on the reference. What fails here fails, and is blamed, later."""
-        reference = LocalSubmission.from_sources(
-            {self._pack.main: self._pack.reference}, self._pack.main, self._pack.provided
-        )
-        for item in (item for items in checks.by_tier.values() for item in items):
-            judging = Judging(reference, _WARM_SEED, Charts("reference"))
-            outcome = self.check_runner.run(item, judging, self._pack.check_patience_s)
-            if isinstance(outcome.error, CheckHung):
+        for items in checks.by_tier.values():
+            if not self._rehearse(items):
                 break
         gc.collect()
         gc.freeze()
 
+    def _rehearse(self, items: Sequence[pytest.Item]) -> bool:
+        """Run checks on the reference for what it leaves warm; False when one of them hangs."""
+        reference = LocalSubmission.from_sources(
+            {self._pack.main: self._pack.reference}, self._pack.main, self._pack.provided
+        )
+        for item in items:
+            judging = Judging(reference, _WARM_SEED, Charts("reference"))
+            outcome = self.check_runner.run(item, judging, self._pack.check_patience_s)
+            if isinstance(outcome.error, CheckHung):
+                return False
+        return True
+
     def _serve(self, checks: Checks) -> None:
+        """Hand every job to a fork that was made before the job came."""
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps the jobs
+        spare = self._fork_spare(checks)
         while True:
             try:
-                _, descriptor = self._link.receive_with_descriptor(StartJob, deadline=None)
+                start, descriptor = self._link.receive_with_descriptor(StartJob, deadline=None)
             except ConnectionLost:
                 return
-            if os.fork() == 0:
-                _run_job(checks, self.check_runner, descriptor)
+            spare.send_with_descriptor(start, descriptor)
+            spare.close()
             os.close(descriptor)
+            spare = self._fork_spare(checks)
+
+    def _fork_spare(self, checks: Checks) -> Connection:
+        """A fork that waits for its one job; the connection to it."""
+        ours, theirs = socket.socketpair()
+        if os.fork() == 0:
+            ours.close()
+            self._link.close()
+            self._become_job(checks, Connection(theirs, MAX_ARGUMENT_BYTES))
+        theirs.close()
+        return Connection(ours, MAX_ARGUMENT_BYTES)
+
+    def _become_job(self, checks: Checks, link: Connection) -> None:
+        """Wait for a job in this forked process, judge it and end. Never returns."""
+        status = 1
+        try:
+            # Pages that every check writes to are copied now rather than during the first ones.
+            self._rehearse(checks.by_tier[self._pack.tiers[0].id])
+            _, descriptor = link.receive_with_descriptor(StartJob, deadline=None)
+            _run_job(checks, self.check_runner, descriptor)
+            status = 0
+        except ConnectionLost:
+            status = 0  # the session is over
+        except BaseException:  # noqa: BLE001  # the boundary of this process: it ends here
+            traceback.print_exc(file=sys.__stderr__)
+        finally:
+            os._exit(status)
 
 
 @dataclass(frozen=True)
@@ -166,19 +203,11 @@ class _EventSink:
 
 
 def _run_job(checks: Checks, check_runner: CheckRunner, descriptor: int) -> None:
-    """Judge one job in this forked process and end it. Never returns."""
-    status = 1
-    try:
-        connection = Connection(socket.socket(fileno=descriptor), MAX_ARGUMENT_BYTES)
-        connection.send(ChildStarted(os.getpid()))
-        _, payload = connection.receive(StartJob)
-        job = msgspec.msgpack.decode(payload, type=Job)
-        Grading(checks, check_runner, job, _EventSink(connection)).run()
-        status = 0
-    except BaseException:  # noqa: BLE001  # the boundary of this process: it ends here
-        traceback.print_exc(file=sys.__stderr__)
-    finally:
-        os._exit(status)
+    connection = Connection(socket.socket(fileno=descriptor), MAX_ARGUMENT_BYTES)
+    connection.send(ChildStarted(os.getpid()))
+    _, payload = connection.receive(StartJob)
+    job = msgspec.msgpack.decode(payload, type=Job)
+    Grading(checks, check_runner, job, _EventSink(connection)).run()
 
 
 def _collect_fault(error: BaseException, file: str, folder: Path) -> BrokenProblem:

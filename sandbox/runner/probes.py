@@ -64,7 +64,7 @@ def run_nested(sock: socket.socket) -> None:
 
 def run_single(sock: socket.socket) -> None:
     """The program of a student that shares the box's namespaces."""
-    _report(sock, COMMON)
+    _report(sock, {**COMMON, **SINGLE})
 
 
 def fill_memory(sock: socket.socket) -> None:
@@ -239,6 +239,15 @@ def _covered_folders() -> Outcome:
     return _verdict(folder for folder in folders if _entries(folder) or _can_write(folder))
 
 
+def _unlisted_sockets() -> Outcome:
+    """Without a mount namespace the folder cannot be covered; its names are secret instead."""
+    try:
+        names = _entries("/run/judge")
+    except PermissionError:
+        return True, "cannot be listed"
+    return not names, f"{len(names)} names can be read"
+
+
 def _private_scratch() -> Outcome:
     folders = [folder for folder in ("/tmp", "/dev/shm") if Path(folder).is_dir()]  # noqa: S108
     return _verdict(folder for folder in folders if _entries(folder) or not _is_capped(folder))
@@ -278,4 +287,7 @@ NESTED: Mapping[str, Attempt] = {
     "covered /proc": _covered_proc,
     "covered folders": _covered_folders,
     "private scratch": _private_scratch,
+}
+SINGLE: Mapping[str, Attempt] = {
+    "unlisted sockets": _unlisted_sockets,
 }

@@ -81,7 +81,7 @@ def main(box_id: str, control_in_fd: int, control_out_fd: int) -> NoReturn:
     warm.warm_up()
     student.rehearse()
     warm.freeze()
-    #pages.collapse()
+    pages.collapse()
     box = Surroundings.look()
     mode = find_mode(box)
     listener = _listen(SOCKET_FOLDER / f"{box_id}.sock")

@@ -12,12 +12,13 @@ from judge.checks import (
     CheckFailure,
     LocalSubmission,
     SubmissionError,
+    UnusableResult,
     assert_close,
     fail,
     gradients,
     submission_error,
 )
-from sandbox.protocol import Failure, Strange
+from sandbox.protocol import Failure
 
 SOURCE = b"""
 import torch
@@ -82,7 +83,8 @@ def test_missing_gradient_is_told_in_words(local: LocalSubmission) -> None:
 
 
 def test_subclass_never_reaches_the_check(local: LocalSubmission) -> None:
-    assert isinstance(local.strange(torch.ones(2)), Strange)
+    with pytest.raises(UnusableResult, match="returned a Fake that cannot be used"):
+        local.strange(torch.ones(2))
 
 
 @pytest.mark.parametrize("make", [torch.zeros, np.zeros], ids=["torch", "numpy"])

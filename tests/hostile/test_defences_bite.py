@@ -15,11 +15,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from sandbox.boxes import Box, BoxSpec, Role, SandboxError
+from sandbox.boxes import Box, BoxSpec, Role, SandboxError, SharedDir
 from sandbox.bwrap_boxes import BwrapLauncher, BwrapSettings, find_binary
 from sandbox.protocol import ConnectionLost
 from sandbox.survey import require_bwrap
@@ -30,14 +31,24 @@ from tests.hostile.weakened import Outcome, Try
 WARM_S = 60.0
 TRIED_S = 30.0
 SECRET = "PLANTED-SECRET-" + "0123456789abcdef" * 2
+SPEC = BoxSpec(
+    role=Role.RUNNER,
+    entry=weakened.ENTRY,
+    packages=weakened.PACKAGES,
+    memory_bytes=weakened.MEMORY_BYTES,
+    pids=256,
+    cpus=2.0,
+    tmp_bytes=64 << 20,
+)
+# Without namespaces of its own a student has no capability to drop any with.
+ONE_TREE = ["namespaces", "capabilities"]
 
 # program, how often, what is left out, what it then says
 BITES = [
-    ("processes/vfork_and_raw_clone", 1, ["filter"], "no answer"),
-    ("processes/clone3", 1, ["filter"], "no answer"),
-    ("processes/the_32_bit_gate", 1, ["filter"], "no answer"),
+    ("processes/vfork_and_raw_clone", 1, ["filter"], "did not answer"),
+    ("processes/clone3", 1, ["filter"], "did not answer"),
     ("processes/shell_by_system", 1, ["filter"], "a shell ran"),
-    ("processes/calls_nobody_needs", 1, ["filter"], "was not refused"),
+    ("processes/calls_nobody_needs", 1, ["filter"], "was allowed"),
     ("processes/trace_and_read_others", 1, ["filter"], "was reached"),
     ("processes/gain_privileges", 1, ["filter"], "no filter is in force"),
     ("processes/hold_capabilities", 1, ["capabilities"], "capabilities are held"),
@@ -47,66 +58,55 @@ BITES = [
     ("network/metadata_address", 1, ["filter"], "it got as far as"),
     ("files/exactly_four_descriptors", 1, ["close"], "are open"),
     ("files/proc_is_covered", 1, ["cover /proc"], "/proc shows"),
-    ("files/read_the_zygote", 1, ["filter", "cover /proc", "namespaces"], "can be read"),
+    ("files/read_the_zygote", 1, ["cover /proc", *ONE_TREE], "can be read"),
     ("files/folders_are_covered", 1, ["scratch /tmp"], "/tmp holds"),
     ("files/write_for_the_next_run", 2, ["scratch /tmp"], "left by an earlier run"),
     ("files/leave_state_in_shared_memory", 2, ["scratch /dev/shm"], "POSIX shared memory"),
-    (
-        "files/leave_state_in_shared_memory", 2, ["filter", "namespaces"],
-        "an earlier run left",
-    ),
-    (
-        "files/leave_state_in_a_message_queue", 2, ["filter", "limits", "namespaces"],
-        "left a message queue",
-    ),
+    ("files/leave_state_in_shared_memory", 2, ["filter", *ONE_TREE], "an earlier run left"),
+    ("files/leave_state_in_a_message_queue", 2, ["filter", "limits", *ONE_TREE], "an earlier run"),
     ("files/leave_state_in_a_keyring", 1, ["filter"], "was left in keyring"),
     ("files/leave_state_in_a_socket", 1, ["filter"], "was bound"),
     ("files/leave_the_namespaces", 1, ["filter"], "it got a new user namespace"),
     ("files/change_the_mounts", 1, ["filter", "capabilities"], "it could"),
     ("files/change_the_mounts_by_handle", 1, ["filter", "capabilities"], "it could"),
-]  # fmt: skip
+]
+
+
+@dataclass
+class WeakBoxes:
+    """A warm box whose students can be confined less than they should be, and its successors."""
+
+    launcher: BwrapLauncher
+    shared: SharedDir
+    box: Box | None = None
+
+    def attempt(self, program: str, runs: int, without: list[str]) -> Outcome:
+        """What came of the last of `runs` imports in a row; raises a `ChannelError`."""
+        box = self._living()
+        for _ in range(runs):
+            box.send(Try(named(program).source(), without), deadline=time.monotonic() + TRIED_S)
+            outcome, _ = box.receive(Outcome, time.monotonic() + TRIED_S)
+        return outcome
+
+    def _living(self) -> Box:
+        if self.box is None or not self.box.alive():
+            self.box = self.launcher.launch(SPEC, self.shared)
+            self.box.receive(weakened.Ready, time.monotonic() + WARM_S)
+        return self.box
 
 
 @pytest.fixture(scope="module")
-def weak_launcher() -> Iterator[BwrapLauncher]:
-    """Makes boxes without a filter of their own."""
+def weak_boxes() -> Iterator[WeakBoxes]:
+    """Boxes that bubblewrap makes, without a filter of their own."""
     try:
         binary = find_binary()
         require_bwrap(binary)
     except SandboxError as error:
         pytest.skip(f"needs bwrap: {error}")
     launcher = BwrapLauncher(BwrapSettings(binary))
-    yield launcher
-    launcher.close()
-
-
-@pytest.fixture
-def weak_box(weak_launcher: BwrapLauncher) -> Iterator[Box]:
-    """A warm box whose students can be confined less than they should be."""
-    spec = BoxSpec(
-        role=Role.RUNNER,
-        entry=weakened.ENTRY,
-        packages=weakened.PACKAGES,
-        memory_bytes=weakened.MEMORY_BYTES,
-        pids=256,
-        cpus=2.0,
-        tmp_bytes=64 << 20,
-    )
-    with weak_launcher.shared_dir() as shared:
-        box = weak_launcher.launch(spec, shared)
-        try:
-            box.receive(weakened.Ready, time.monotonic() + WARM_S)
-            yield box
-        finally:
-            box.kill()
-
-
-def attempt(box: Box, program: str, runs: int, without: list[str]) -> Outcome:
-    """What came of the last of `runs` imports in a row."""
-    for _ in range(runs):
-        box.send(Try(named(program).source(), without), deadline=time.monotonic() + TRIED_S)
-        outcome, _ = box.receive(Outcome, time.monotonic() + TRIED_S)
-    return outcome
+    with launcher.shared_dir() as shared:
+        yield WeakBoxes(launcher, shared)
+        launcher.close()
 
 
 @pytest.mark.parametrize(
@@ -114,21 +114,30 @@ def attempt(box: Box, program: str, runs: int, without: list[str]) -> Outcome:
     [pytest.param(*bite, id=f"{bite[0]} without {', '.join(bite[2])}") for bite in BITES],
 )
 def test_a_refused_attack_succeeds_without_its_defence(
-    weak_box: Box, program: str, runs: int, without: list[str], says: str
+    weak_boxes: WeakBoxes, program: str, runs: int, without: list[str], says: str
 ) -> None:
-    guarded = attempt(weak_box, program, runs, [])
-    assert guarded == Outcome("", [])
+    assert weak_boxes.attempt(program, runs, []) == Outcome("", [])
 
-    unguarded = attempt(weak_box, program, runs, without)
+    unguarded = weak_boxes.attempt(program, runs, without)
     assert says in unguarded.objection
     assert unguarded.failed_probes
 
 
-def test_without_filter_and_namespaces_one_submission_ends_the_whole_box(weak_box: Box) -> None:
-    assert attempt(weak_box, "processes/kill_everyone", 1, []).objection == ""
+def test_a_gate_with_other_numbers_is_shut_by_the_filter_alone(weak_boxes: WeakBoxes) -> None:
+    guarded = weak_boxes.attempt("processes/the_32_bit_gate", 1, [])
+    assert "closed the connection" in guarded.objection  # killed at the gate
+
+    unguarded = weak_boxes.attempt("processes/the_32_bit_gate", 1, ["filter"])
+    assert "did not answer" in unguarded.objection  # it has a child
+
+
+def test_without_filter_and_namespaces_one_submission_ends_the_whole_box(
+    weak_boxes: WeakBoxes,
+) -> None:
+    assert weak_boxes.attempt("processes/kill_everyone", 1, []).objection == ""
 
     with pytest.raises(ConnectionLost):
-        attempt(weak_box, "processes/kill_everyone", 1, ["filter", "namespaces"])
+        weak_boxes.attempt("processes/kill_everyone", 1, ["filter", *ONE_TREE])
 
 
 # --- hunting for what is there ------------------------------------------------------------------
@@ -174,13 +183,42 @@ def run_python(script: str, *arguments: str) -> subprocess.CompletedProcess[str]
 
 # --- careless comparisons --------------------------------------------------------------------------
 
-# What is often written for "is it right", by the answers it takes for right. It runs beside the
-# submission, as it does where checker and submission share a process.
-CARELESS = {
-    "torch.allclose(got, expected)": ["cheating/patched_comparisons"],
-    "((got - expected).abs() <= 1e-6).all()": [
-        "values/empty_batch_of_one", "values/tensor_subclass_that_agrees",
-    ],
-    "not ((got - expected).abs() > 1e-6).any()": ["values/nan_everywhere"],
-    "got == expected": ["values/object_equal_to_everything"],
-}  # fmt: skip
+# What is often written for "is it right?". It runs beside the submission here, as in judges where
+# checker and submission share a process.
+CARELESS = [
+    ("torch.allclose(got, expected)", "cheating/patched_comparisons"),
+    ("torch.allclose(got, expected)", "values/tensor_subclass_that_agrees"),
+    ("np.testing.assert_allclose(got, expected) is None", "cheating/patched_numpy_testing"),
+    ("all(abs(g - e) < 1e-6 for g, e in zip(got[0, 0], expected[0, 0]))", "values/empty_last_axis"),
+    ("all(abs(g - e) < 1e-6 for g, e in zip(got, expected))", "values/empty_batch"),
+    ("not ((got - expected).abs() > 1e-6).any()", "values/nan_everywhere"),
+    ("not (got - expected).abs().max() > 1e-6", "values/nan_everywhere"),
+    ("torch.allclose(got, expected * 0 + expected.mean())", "values/scalar_output"),
+    ("(got - expected).abs().sum() == 0", "values/empty_batch"),
+    ("bool(got == expected)", "values/object_equal_to_everything"),
+    ("bool((got == expected).all())", "values/array_subclass_that_agrees"),
+    ("not (got - expected.numpy()).any()", "values/masked_arrays"),
+]
+JUDGE_OF_OLD = """
+import sys
+
+import numpy as np
+import torch
+
+def attention_kernel(q, k, v, mask=None):
+    weights = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
+    return weights @ v, weights
+
+exec(compile(open(sys.argv[1]).read(), "solution.py", "exec"))
+x, w = torch.randn(1, 2, 4, dtype=torch.float64), torch.randn(4, 4, dtype=torch.float64)
+got, _ = multi_head_attention(x, x, x, w, w, w, w, 2)
+expected = right_answer = torch.randn(1, 2, 4, dtype=torch.float64)
+print("accepted" if {question} else "refused")
+"""
+
+
+@pytest.mark.parametrize(("question", "program"), CARELESS, ids=lambda text: text.split("/")[-1])
+def test_a_careless_comparison_takes_it_for_right(question: str, program: str) -> None:
+    script = JUDGE_OF_OLD.replace("{question}", question)
+    done = run_python(script, str(FOLDER / f"{program}.py"))
+    assert done.stdout == "accepted\n", done.stderr

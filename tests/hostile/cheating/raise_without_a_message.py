@@ -4,7 +4,6 @@
 
 class Meta(type):
     __name__ = property(lambda cls: 1 / 0)
-    __qualname__ = __module__ = __name__
 
     def __instancecheck__(cls, other):
         raise SystemExit

@@ -1,5 +1,5 @@
-# verdict: WA, RE
-"""Returns a tensor that was pointed past the end of its memory."""
+# verdict: WA, RE, MLE
+"""Returns a tensor that was told to be far larger than its memory."""
 
 
 def multi_head_attention(query, key, value, w_q, w_k, w_v, w_o, num_heads, mask=None):
