@@ -40,5 +40,5 @@ clean: ## remove everything that was made here
 $(STAMP): pyproject.toml
 	@$(PYTHON) scripts/check_python.py
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet $(PIP_ARGS) --editable '.[charts,dev]'
+	$(BIN)/python -m pip install -qq $(PIP_ARGS) --editable '.[charts,dev]'
 	@touch $@

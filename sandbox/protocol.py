@@ -45,6 +45,8 @@ MAX_DIMENSIONS = 32
 MAX_MESSAGE_CHARS = 2048
 MAX_NESTING = 32
 
+_JOINED_BYTES = 1 << 18
+
 T = TypeVar("T")
 Buffer = bytes | bytearray | memoryview
 
@@ -404,8 +406,10 @@ class Connection:
         self, message: Struct, buffers: Sequence[Buffer] = (), deadline: float | None = None
     ) -> None:
         """Send one frame. Raises `ConnectionLost`, `DeadlinePassed`, or `TooLarge` (ours)."""
-        frame = self._frame(message, buffers)
-        for part in (frame, *buffers):
+        parts = [self._frame(message, buffers), *buffers]
+        if sum(len(part) for part in parts) <= _JOINED_BYTES:
+            parts = [b"".join(parts)]  # one write, so that the peer wakes once and finds it all
+        for part in parts:
             self._send_all(part, deadline)
 
     def send_with_descriptor(self, message: Struct, descriptor: int) -> None:

@@ -46,6 +46,7 @@ OUTPUT_BYTES = 256 << 10
 LATE_S = 2.0  # a verdict comes at most this long after the limit it broke
 REPLACED_S = 2.0  # a box is back at most this long after it was lost
 SETTLED_S = 3.0  # the next student is ready, and what went is gone
+SESSIONS = 1  # an idle grader box holds one paused session per problem version
 SPARE_PROCESSES = 2  # an idle runner box holds an init and a student beside its zygote
 GROWTH_BYTES = 32 << 20
 _POLL_S = 0.01
@@ -57,9 +58,13 @@ _PROC = Path("/proc")
 
 @dataclasses.dataclass(frozen=True)
 class Footprint:
-    """What a box, or a launcher, has at one moment. `memory_bytes` is compared with a margin."""
+    """What there is at one moment, in the runner's box unless it says otherwise.
+
+    `memory_bytes` is compared with a margin.
+    """
 
     processes: int
+    grader_processes: int
     descriptors: int
     files: frozenset[str]
     kept_on_host: int
@@ -94,8 +99,7 @@ class Arena:
         for source in (HONEST, WRONG, HONEST):
             self._judge_source(source.encode(), WALL_S)
         self._control_s = max(self._timed_control(HONEST, Verdict.AC) for _ in range(3))
-        self._normal = self._settled_footprint(lambda _: True)
-        self._normal_grader = self._grader_processes()
+        self._normal = self._settled_footprint(lambda found: found.grader_processes == SESSIONS)
 
     @property
     def nested(self) -> bool:
@@ -109,21 +113,23 @@ class Arena:
         for _ in range(case.expected.runs):
             result = self._judge_source(case.source(), wall_s)
             _require_expected(case, result)
-            assert result.timing.judged_ms < (wall_s + LATE_S + self._control_s) * 1000
+            took_s = result.timing.judged_ms / 1000
+            assert took_s < wall_s + LATE_S + self._control_s, f"{case.id} took {took_s:.2f} s"
             self._require_discretion(result)
 
     def recover(self) -> None:
         """Right and wrong answers are told apart as before, in normal time, and nothing is left."""
-        assert self._timed_control(HONEST, Verdict.AC) < self._control_s + REPLACED_S
+        took_s = self._timed_control(HONEST, Verdict.AC)
+        assert took_s < self._control_s + REPLACED_S, f"a right answer took {took_s:.2f} s"
         self._timed_control(WRONG, Verdict.WA)
+        now = self._settled_footprint(self._is_normal)
+        assert self._is_normal(now), f"something was left: {now}, normal is {self._normal}"
+
+    def _is_normal(self, found: Footprint) -> bool:
         normal = self._normal
-        now = self._settled_footprint(
-            lambda found: dataclasses.replace(found, memory_bytes=normal.memory_bytes) == normal
-        )
-        if now.memory_bytes < normal.memory_bytes + GROWTH_BYTES:
-            now = dataclasses.replace(now, memory_bytes=normal.memory_bytes)
-        assert now == normal, f"something was left: {now}, normal is {normal}"
-        assert self._grader_processes() == self._normal_grader
+        if found.memory_bytes > normal.memory_bytes + GROWTH_BYTES:
+            return False
+        return dataclasses.replace(found, memory_bytes=normal.memory_bytes) == normal
 
     # --- judging ------------------------------------------------------------------------------
 
@@ -152,10 +158,10 @@ class Arena:
     def _require_discretion(self, result: Result) -> None:
         """No secret and nothing but text in anything the student is shown."""
         shown = result.model_dump_json()
-        assert self._secret not in shown
-        assert str(result.seed) not in result.output.text
+        assert self._secret not in shown, "a secret is shown"
+        assert str(result.seed) not in result.output.text, "the seed was found"
         unsafe = [text for text in _texts(json.loads(shown)) if _NOT_TEXT.search(text)]
-        assert not unsafe
+        assert not unsafe, f"not only text is shown: {unsafe}"
 
     # --- what is there ------------------------------------------------------------------------
 
@@ -178,6 +184,7 @@ class Arena:
         pid = self._first_process(self._box())
         return Footprint(
             processes=len(descendants(pid)),
+            grader_processes=self._grader_processes(),
             descriptors=_open_descriptors(pid),
             files=frozenset(_files_in_box(pid)),
             kept_on_host=self._kept_by_launcher(),

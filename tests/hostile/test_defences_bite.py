@@ -22,10 +22,9 @@ import pytest
 
 from sandbox.boxes import Box, BoxSpec, Role, SandboxError, SharedDir
 from sandbox.bwrap_boxes import BwrapLauncher, BwrapSettings, find_binary
-from sandbox.protocol import ConnectionLost
 from sandbox.survey import require_bwrap
 from tests.hostile import weakened
-from tests.hostile.cases import FOLDER, named
+from tests.hostile.cases import FOLDER, HONEST, named
 from tests.hostile.weakened import Outcome, Try
 
 WARM_S = 60.0
@@ -40,7 +39,7 @@ SPEC = BoxSpec(
     cpus=2.0,
     tmp_bytes=64 << 20,
 )
-# Without namespaces of its own a student has no capability to drop any with.
+# Outside namespaces of its own a student has no right to empty its bounding set.
 ONE_TREE = ["namespaces", "capabilities"]
 
 # program, how often, what is left out, what it then says
@@ -131,13 +130,11 @@ def test_a_gate_with_other_numbers_is_shut_by_the_filter_alone(weak_boxes: WeakB
     assert "did not answer" in unguarded.objection  # it has a child
 
 
-def test_without_filter_and_namespaces_one_submission_ends_the_whole_box(
-    weak_boxes: WeakBoxes,
-) -> None:
+def test_without_filter_and_namespaces_a_submission_kills_its_guard(weak_boxes: WeakBoxes) -> None:
     assert weak_boxes.attempt("processes/kill_everyone", 1, []).objection == ""
 
-    with pytest.raises(ConnectionLost):
-        weak_boxes.attempt("processes/kill_everyone", 1, ["filter", *ONE_TREE])
+    unguarded = weak_boxes.attempt("processes/kill_everyone", 1, ["filter", *ONE_TREE])
+    assert "closed the connection" in unguarded.objection
 
 
 # --- hunting for what is there ------------------------------------------------------------------
@@ -193,10 +190,10 @@ CARELESS = [
     ("all(abs(g - e) < 1e-6 for g, e in zip(got, expected))", "values/empty_batch"),
     ("not ((got - expected).abs() > 1e-6).any()", "values/nan_everywhere"),
     ("not (got - expected).abs().max() > 1e-6", "values/nan_everywhere"),
-    ("torch.allclose(got, expected * 0 + expected.mean())", "values/scalar_output"),
+    ("torch.allclose(got, expected)", "values/broadcastable_output"),
     ("(got - expected).abs().sum() == 0", "values/empty_batch"),
     ("bool(got == expected)", "values/object_equal_to_everything"),
-    ("bool((got == expected).all())", "values/array_subclass_that_agrees"),
+    ("bool(got == expected)", "values/array_subclass_that_agrees"),
     ("not (got - expected.numpy()).any()", "values/masked_arrays"),
 ]
 JUDGE_OF_OLD = """
@@ -209,16 +206,18 @@ def attention_kernel(q, k, v, mask=None):
     weights = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
     return weights @ v, weights
 
+{honest}
+x = torch.randn(1, 1, 4, dtype=torch.float64).expand(1, 2, 4)
+w = torch.randn(4, 4, dtype=torch.float64)
+expected, _ = multi_head_attention(x, x, x, w, w, w, w, 2)
 exec(compile(open(sys.argv[1]).read(), "solution.py", "exec"))
-x, w = torch.randn(1, 2, 4, dtype=torch.float64), torch.randn(4, 4, dtype=torch.float64)
 got, _ = multi_head_attention(x, x, x, w, w, w, w, 2)
-expected = right_answer = torch.randn(1, 2, 4, dtype=torch.float64)
 print("accepted" if {question} else "refused")
 """
 
 
 @pytest.mark.parametrize(("question", "program"), CARELESS, ids=lambda text: text.split("/")[-1])
 def test_a_careless_comparison_takes_it_for_right(question: str, program: str) -> None:
-    script = JUDGE_OF_OLD.replace("{question}", question)
+    script = JUDGE_OF_OLD.replace("{question}", question).replace("{honest}", HONEST)
     done = run_python(script, str(FOLDER / f"{program}.py"))
     assert done.stdout == "accepted\n", done.stderr

@@ -16,7 +16,7 @@ from tests.problems.local_session import LocalSession, failing_tiers, in_session
 FOLDER = Path(__file__).parents[2] / "problems" / "multi-head-attention"
 PROBLEM = load_problem(FOLDER)
 SEEDS = range(40)
-FEW_SEEDS = (0, 1, 2**63 - 1)
+FEW_SEEDS = (0, 2**63 - 1)
 HEAD = """import torch
 
 def multi_head_attention(query, key, value, w_q, w_k, w_v, w_o, num_heads, mask=None):
