@@ -44,8 +44,8 @@ from judge.problem import Problem
 from judge.recording import Recording, refused
 from judge.results import Environment, Result
 from judge.verdicts import Verdict
-from sandbox.boxes import Box, BoxSpec, EngineGone, Launcher, Role, SandboxError, SharedDir
-from sandbox.protocol import ChannelError
+from sandbox.boxes import Box, BoxSpec, Launcher, Role, SandboxError, SharedDir
+from sandbox.protocol import BoxReady, ChannelError
 
 START_PATIENCE_S = 120.0
 OPEN_PATIENCE_S = 60.0
@@ -219,7 +219,7 @@ class Judge:
                 slot.prepare()
             judge._grader = _wait_for_grader(grader)
             for slot in judge._slots:
-                slot.wait_ready()
+                slot.box()
                 judge._free.put(slot)
         except BaseException:
             judge.close()
@@ -246,8 +246,11 @@ class Judge:
         self._shared.remove()
 
     def checks(self, problem: Problem) -> list[CheckCard]:
-        """What is known of the problem's checks before they run. Raises `BrokenChecks`."""
-        return self._again(lambda: self._running_grader().open(problem))
+        """What is known of the problem's checks before they run. Raises `JudgeFault`."""
+        try:
+            return self._running_grader().open(problem)
+        except _Lost as lost:
+            raise JudgeFault(f"the grader cannot be used: {lost}") from None
 
     def judge(
         self,
@@ -258,39 +261,40 @@ class Judge:
         kind: Kind = "submit",
         on_event: OnEvent | None = None,
     ) -> Result:
-        """Judge one submission; `files` maps names to sources. Raises `JudgeFault`."""
+        """Judge one submission; `files` maps names to sources. A fault of ours is a JE."""
         started = time.monotonic()
         slot = self._free.get()
         try:
-            recording = self._new_recording(problem, kind, seed, slot)
-            listen = _both(recording, on_event)
-            if (reason := too_large(problem, files)) is not None:
-                for event in refused(problem, self.checks(problem), reason, Verdict.CE):
-                    listen(event)
-            else:
-                self._judge_in(slot, recording, dict(files), listen)
+            recording = Recording(
+                problem=problem,
+                kind=kind,
+                seed=secrets.randbits(SEED_BITS) if seed is None else seed,
+                environment=slot.environment,
+            )
+            self._judge_in(slot, recording, dict(files), _both(recording, on_event))
             return recording.result(judged_ms=(time.monotonic() - started) * 1000)
         finally:
-            slot.renew_if_used_up()
+            slot.retire_used_box()
             self._free.put(slot)
 
     def _judge_in(
         self, slot: _Slot, recording: Recording, files: dict[str, bytes], listen: OnEvent
     ) -> None:
-        reason = ""
         for _ in range(ATTEMPTS):
             try:
                 self._attempt(slot, recording, files, listen)
             except BrokenChecks as broken:
-                reason = f"This problem is broken, not your code. {broken}"
+                refusal = f"This problem is broken, not your code. {broken}"
                 break
-            except (_Lost, EngineGone) as lost:
-                reason = f"This was our fault, not yours: judging failed {ATTEMPTS} times ({lost})."
+            except (_Lost, JudgeFault, SandboxError) as lost:
+                refusal = (
+                    f"This was our fault, not yours: judging failed {ATTEMPTS} times ({lost})."
+                )
                 recording.clear()
-                slot.replace()
+                slot.discard()
             else:
                 return
-        for event in refused(recording.problem, recording.checks, reason, Verdict.JE):
+        for event in refused(recording.problem, recording.checks, refusal, Verdict.JE):
             listen(event)
 
     def _attempt(
@@ -300,8 +304,13 @@ class Judge:
         grader = self._running_grader()
         began = time.monotonic()
         recording.checks = grader.open(problem)
+        if (reason := too_large(problem, files)) is not None:
+            for event in refused(problem, recording.checks, reason, Verdict.CE):
+                listen(event)
+            return
         opened = time.monotonic()
-        box = slot.box_with_memory(ZYGOTE_BYTES + problem.limits.memory_bytes)
+        box = slot.box(ZYGOTE_BYTES + problem.limits.memory_bytes)
+        recording.environment = slot.environment
         recording.spans = {
             "open": round((opened - began) * 1000, 3),
             "box": round((time.monotonic() - opened) * 1000, 3),
@@ -321,26 +330,7 @@ class Judge:
         for event in grader.judge(job, patience_s):
             listen(event)
 
-    def _new_recording(
-        self, problem: Problem, kind: Kind, seed: int | None, slot: _Slot
-    ) -> Recording:
-        return Recording(
-            problem=problem,
-            kind=kind,
-            seed=secrets.randbits(SEED_BITS) if seed is None else seed,
-            environment=slot.environment(),
-        )
-
     # --- the grader --------------------------------------------------------------------------
-
-    def _again(self, action: Callable[[], R]) -> R:
-        reason = ""
-        for _ in range(ATTEMPTS):
-            try:
-                return action()
-            except _Lost as lost:
-                reason = str(lost)
-        raise JudgeFault(f"the grader cannot be used: {reason}")
 
     def _running_grader(self) -> _Grader:
         with self._starting:
@@ -367,73 +357,74 @@ class Judge:
 
 
 class _Slot:
-    """One runner box at a time, always fit for use when the slot is free."""
+    """One runner box at a time. A box that is gone is replaced when the next one is needed.
+
+    Where submissions cannot be kept apart inside a box, each gets a box of its own: the slot
+    starts the next one while the current one works.
+    """
 
     def __init__(self, launcher: Launcher, shared: SharedDir) -> None:
         self._launcher = launcher
         self._shared = shared
         self._box: Box | None = None
-        self._spare: Box | None = None
+        self._next: Box | None = None
         self._memory_bytes = 0
+        self.environment = Environment(sandbox=launcher.name, image="", torch="", numpy="")
 
     def prepare(self) -> None:
-        """Begin to start the box."""
-        self._box = self._launch()
+        """Begin to start a box, if none is on its way."""
+        if self._next is None:
+            self._next = self._launch()
 
-    def wait_ready(self) -> None:
-        """Wait until the box is warm and its defences were tried. Raises `JudgeFault`."""
-        _wait_until_fit(self._running())
-        if self._serves_once() and self._spare is None:
-            self._spare = self._launch()
+    def box(self, memory_bytes: int = 0) -> Box:
+        """A warm box whose defences hold, with this memory limit in force unless it is 0.
 
-    def environment(self) -> Environment:
-        """Where submissions of this slot run."""
-        box = self._running()
-        ready = box.ready
-        return Environment(
-            sandbox=box.environment.sandbox,
-            image=box.environment.image,
-            torch=ready.torch if ready else "",
-            numpy=ready.numpy if ready else "",
-        )
-
-    def box_with_memory(self, memory_bytes: int) -> Box:
-        """The box, with this memory limit in force."""
-        box = self._running()
-        if not box.alive():
-            self.replace()
-            box = self._running()
-        if self._memory_bytes != memory_bytes:
+        Raises `JudgeFault` and `SandboxError`.
+        """
+        if self._box is not None and not self._box.alive():
+            self.discard()
+        if self._box is None:
+            self.prepare()
+            self._box, self._next = self._next, None
+        box = self._warm(self._box)
+        if memory_bytes not in (0, self._memory_bytes):
             box.set_memory_limit(memory_bytes)
             self._memory_bytes = memory_bytes
         return box
 
-    def renew_if_used_up(self) -> None:
-        """A box in single mode has served its one submission: go on with the spare."""
-        if self._serves_once():
-            self.replace()
+    def retire_used_box(self) -> None:
+        """End a box that may serve one submission only."""
+        if self._box is not None and _serves_once(self._box):
+            self.discard()
 
-    def replace(self) -> None:
-        """End the box and go on with another."""
-        self._running().kill()
-        self._box, self._spare = self._spare or self._launch(), None
+    def discard(self) -> None:
+        """End the box; the next one is started when it is needed."""
+        if self._box is not None:
+            self._box.kill()
+        self._box = None
         self._memory_bytes = 0
-        self.wait_ready()
 
     def kill(self) -> None:
-        """End what runs."""
-        for box in (self._box, self._spare):
-            if box is not None:
-                box.kill()
+        """End everything."""
+        self.discard()
+        if self._next is not None:
+            self._next.kill()
 
-    def _serves_once(self) -> bool:
-        ready = self._running().ready
-        return ready is not None and not ready.nested
-
-    def _running(self) -> Box:
-        if self._box is None:
-            raise JudgeFault("the runner box was not started")
-        return self._box
+    def _warm(self, box: Box | None) -> Box:
+        if box is None:
+            raise JudgeFault("no runner box could be started")
+        if box.ready is not None:
+            return box
+        ready = _wait_until_fit(box)
+        self.environment = Environment(
+            sandbox=box.environment.sandbox,
+            image=box.environment.image,
+            torch=ready.torch,
+            numpy=ready.numpy,
+        )
+        if _serves_once(box):
+            self.prepare()
+        return box
 
     def _launch(self) -> Box:
         return self._launcher.launch(runner_spec(), self._shared)
@@ -452,7 +443,11 @@ def runner_spec() -> BoxSpec:
     )
 
 
-def _wait_until_fit(box: Box) -> None:
+def _serves_once(box: Box) -> bool:
+    return box.ready is not None and not box.ready.nested
+
+
+def _wait_until_fit(box: Box) -> BoxReady:
     """Wait for the box's own report; a box that fails a probe is not used."""
     try:
         ready = box.wait_ready(time.monotonic() + START_PATIENCE_S)
@@ -464,6 +459,7 @@ def _wait_until_fit(box: Box) -> None:
         raise JudgeFault(
             f"the sandbox does not hold: {', '.join(failed)}. Run `judge doctor` to see why."
         )
+    return ready
 
 
 def _wait_for_grader(box: Box) -> _Grader:

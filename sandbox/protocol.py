@@ -297,10 +297,14 @@ Reply = Loaded | LoadFailed | Returned | Raised | Gradients | Described
 
 
 class Lease(Struct, frozen=True, tag="lease"):
-    """Ask for one fresh, confined child."""
+    """Ask for one fresh, confined child.
+
+    `job` names the submission; a box that serves one submission only knows it by that.
+    """
 
     cpu_s: float
     output_bytes: int
+    job: Name = ""
 
 
 class Granted(Struct, frozen=True, tag="granted"):

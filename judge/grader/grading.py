@@ -8,6 +8,7 @@ mistake of ours or of an author's can cost a student anything.
 
 from __future__ import annotations
 
+import hashlib
 import re
 import signal
 import time
@@ -316,12 +317,11 @@ class Grading:
         """The loaded submission; leases a fresh child when the last one is gone."""
         if self._submission is None:
             with self._span("runner"):
-                self._runner = Runner(self._job.runner, self._job.limits)
+                self._runner = Runner(self._job)
             with self._span("import"):
                 try:
-                    self._runner.load(
-                        self._job.files, self._pack.main, self._pack.provided, self._job.seed
-                    )
+                    seed = _students_seed(self._job.seed)
+                    self._runner.load(self._job.files, self._pack.main, self._pack.provided, seed)
                 except RunnerFault:
                     self._give_back_runner()
                     raise
@@ -352,6 +352,12 @@ class Grading:
         finally:
             elapsed_ms = (time.monotonic() - started) * 1000
             self.spans[name] = round(self.spans.get(name, 0.0) + elapsed_ms, 3)
+
+
+def _students_seed(seed: int) -> int:
+    """For the generators in the student's process; says nothing about the seed of the inputs."""
+    digest = hashlib.sha256(f"student {seed}".encode()).digest()
+    return int.from_bytes(digest[:4], "big")
 
 
 def function_name(item: pytest.Item) -> str:

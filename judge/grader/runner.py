@@ -13,7 +13,7 @@ import socket
 import time
 from collections.abc import Sequence
 
-from judge.grader.messages import JobLimits
+from judge.grader.messages import Job
 from judge.verdicts import Verdict
 from sandbox.protocol import (
     MAX_RESULT_BYTES,
@@ -69,9 +69,9 @@ class Runner:
     `fault` is what ended its use, once something did, whoever may have caught it since.
     """
 
-    def __init__(self, path: str, limits: JobLimits) -> None:
-        self._limits = limits
-        self._lease = _connect(path)
+    def __init__(self, job: Job) -> None:
+        self._limits = limits = job.limits
+        self._lease = _connect(job.runner)
         self._next_id = 0
         self.budget_s = limits.wall_s
         self.waiting = False
@@ -79,7 +79,7 @@ class Runner:
         self.fault: RunnerFault | None = None
         self.names: list[str] = []
         try:
-            self._lease.send(Lease(limits.cpu_s, limits.output_bytes))
+            self._lease.send(Lease(limits.cpu_s, limits.output_bytes, job.id))
             deadline = time.monotonic() + LEASE_PATIENCE_S
             granted, descriptor = self._lease.receive_with_descriptor(Granted, deadline)
         except (ConnectionLost, DeadlinePassed, ProtocolError) as error:

@@ -12,8 +12,9 @@ descriptor. `Report` is sent exactly once per granted lease: at once when the st
 itself, or in answer to `Release`. A `Release` that crosses a `Report` is ignored. A connection may
 ask for another lease after a report; a grader that closes its connection releases what it had.
 
-Where namespaces are refused (`nested` False) there is one lease, and then the process ends: the
-launcher replaces the box. When the control channel ends, everything does.
+Where namespaces are refused (`nested` False) all leases must be of one job, since its students
+could leave something for each other: the launcher then replaces the box. When the control channel
+ends, everything does.
 """
 
 from __future__ import annotations
@@ -179,13 +180,13 @@ class Zygote:
         self._ending_until: float | None = None
         self._oom_kills = 0
         self._failed_spares = 0
-        self._used = False
+        self._job: str | None = None
         self._spare: Spare | None = self._new_spare()
 
     def run(self) -> None:
         """Serve until there is nothing more to serve."""
         try:
-            while not self._finished():
+            while True:
                 for descriptor in self._readable():
                     self._serve(descriptor)
                 if self._ending_until and time.monotonic() >= self._ending_until:
@@ -195,9 +196,6 @@ class Zygote:
         finally:
             if self._spare is not None:
                 self._spare.destroy()
-
-    def _finished(self) -> bool:
-        return self._spare is None and self._lease is None
 
     def _readable(self) -> list[int]:
         poller = select.poll()
@@ -286,7 +284,11 @@ class Zygote:
         spare, lease, wanted = self._spare, self._lease, self._wanted
         if spare is None or lease is None or wanted is None or self._granted or not spare.ready:
             return
-        self._wanted, self._granted, self._used, self._granted_to = None, True, True, lease
+        if not self._mode.nested and self._job not in (None, wanted.job):
+            self._forget_grader(lease)
+            return
+        self._job = wanted.job
+        self._wanted, self._granted, self._granted_to = None, True, lease
         self._oom_kills = counters.oom_kills() or 0
         spare.begin(Begin(wanted.cpu_s, wanted.output_bytes, self._address_space_bytes()))
         try:
@@ -338,8 +340,7 @@ class Zygote:
         if spare is not None:
             spare.destroy()
         _reap_all()
-        if self._mode.nested or not self._used:
-            self._spare = self._new_spare()
+        self._spare = self._new_spare()
 
     def _killed_for_memory(self) -> bool:
         return (counters.oom_kills() or 0) > self._oom_kills

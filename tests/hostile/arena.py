@@ -18,7 +18,7 @@ import re
 import secrets
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
@@ -46,8 +46,7 @@ OUTPUT_BYTES = 256 << 10
 LATE_S = 2.0  # a verdict comes at most this long after the limit it broke
 REPLACED_S = 2.0  # a box is back at most this long after it was lost
 SETTLED_S = 3.0  # the next student is ready, and what went is gone
-SESSIONS = 1  # an idle grader box holds one paused session per problem version
-SPARE_PROCESSES = 2  # an idle runner box holds an init and a student beside its zygote
+IDLE_S = 1.0  # after which an idle judge does nothing any more
 GROWTH_BYTES = 32 << 20
 _POLL_S = 0.01
 _NOT_TEXT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
@@ -99,14 +98,15 @@ class Arena:
         for source in (HONEST, WRONG, HONEST):
             self._judge_source(source.encode(), WALL_S)
         self._control_s = max(self._timed_control(HONEST, Verdict.AC) for _ in range(3))
-        self._normal = self._settled_footprint(lambda found: found.grader_processes == SESSIONS)
+        time.sleep(IDLE_S)
+        self._normal = self._footprint()
 
     @property
     def nested(self) -> bool:
         """Whether submissions have namespaces of their own here."""
-        return self._judge._slots[0].environment().sandbox.endswith("/nested")
+        return self._judge._slots[0].environment.sandbox.endswith("/nested")
 
-    def meet(self, case: Case) -> None:
+    def meet(self, case: Case) -> Verdict:
         """Judge a hostile program as often as it asks for; what it stated must come of it."""
         hanging = Verdict.TLE in case.expected.verdicts
         wall_s = WALL_OF_HANGING_S if hanging else WALL_S
@@ -116,13 +116,18 @@ class Arena:
             took_s = result.timing.judged_ms / 1000
             assert took_s < wall_s + LATE_S + self._control_s, f"{case.id} took {took_s:.2f} s"
             self._require_discretion(result)
+        return result.verdict
 
-    def recover(self) -> None:
-        """Right and wrong answers are told apart as before, in normal time, and nothing is left."""
+    def recover(self, verdict: Verdict) -> None:
+        """Right and wrong answers are told apart as before, in normal time, and nothing is left.
+
+        What came last was given `verdict`; if that is WA, a wrong answer was just told.
+        """
         took_s = self._timed_control(HONEST, Verdict.AC)
         assert took_s < self._control_s + REPLACED_S, f"a right answer took {took_s:.2f} s"
-        self._timed_control(WRONG, Verdict.WA)
-        now = self._settled_footprint(self._is_normal)
+        if verdict is not Verdict.WA:
+            self._timed_control(WRONG, Verdict.WA)
+        now = self._settled_footprint()
         assert self._is_normal(now), f"something was left: {now}, normal is {self._normal}"
 
     def _is_normal(self, found: Footprint) -> bool:
@@ -170,15 +175,12 @@ class Arena:
         assert box is not None
         return box
 
-    def _settled_footprint(self, is_settled: Callable[[Footprint], bool]) -> Footprint:
-        """The footprint once the next student waits and `is_settled`, or when patience ends."""
+    def _settled_footprint(self) -> Footprint:
+        """The footprint once it is normal, or when patience ends."""
         deadline = time.monotonic() + SETTLED_S
-        while True:
-            found = self._footprint()
-            settled = found.processes == SPARE_PROCESSES and is_settled(found)
-            if settled or time.monotonic() > deadline:
-                return found
+        while not self._is_normal(found := self._footprint()) and time.monotonic() < deadline:
             time.sleep(_POLL_S)
+        return found
 
     def _footprint(self) -> Footprint:
         pid = self._first_process(self._box())

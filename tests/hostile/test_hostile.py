@@ -30,5 +30,5 @@ def arena(launcher: Launcher, tmp_path_factory: pytest.TempPathFactory) -> Itera
 def test_a_hostile_program_gets_its_verdict_and_leaves_nothing(arena: Arena, case: Case) -> None:
     if case.expected.needs == "nested" and not arena.nested:
         return  # there is no namespace of its own to look at; every other program still runs
-    arena.meet(case)
-    arena.recover()
+    verdict = arena.meet(case)
+    arena.recover(verdict)

@@ -53,10 +53,10 @@ def tiny_problem(
     interface = HEADER + check_source("call", "submission.double(rng.normal(2))")
     changed.setdefault("checks_test_t0_interface_py", interface)
     changed.setdefault("mutants_toml", MUTANTS)
+    changed.setdefault("problem_toml", MANIFEST.replace("wall_s = 5.0", f"wall_s = {wall_s}"))
     return load_problem(
         write_problem(
             root,
-            problem_toml=MANIFEST.replace("wall_s = 5.0", f"wall_s = {wall_s}"),
             checks_test_t1_oracle_py=checks,
             reference_py=reference,
             **changed,

@@ -1,0 +1,65 @@
+"""Where an engine refuses namespaces inside its containers, every submission has its own box."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from judge.judging import Judge
+from judge.verdicts import Verdict
+from sandbox.boxes import SandboxError
+from sandbox.docker_boxes import ENGINE_DEFAULT
+from tests.judging.tiny import HEADER, check_source, tiny_problem
+from tests.sandbox.boxes import docker_launcher
+from tests.small_problem import MANIFEST
+
+COMPARES = "x = rng.normal(3)\nassert_close(submission.double(x), x + x)"
+LEAVES_A_NOTE = b"""\
+import os
+
+def double(x):
+    if os.path.exists("/tmp/note"):
+        return x
+    open("/tmp/note", "w").close()
+    return x + x
+"""
+DIES_IN_EVERY_TIER = b"""\
+import os
+
+def double(x):
+    os._exit(3)
+"""
+
+
+@pytest.fixture(scope="module")
+def single_judge() -> Iterator[Judge]:
+    try:
+        launcher = docker_launcher(seccomp=ENGINE_DEFAULT)
+    except SandboxError as error:
+        pytest.skip(f"needs docker: {error}")
+    with Judge.start(launcher) as judge:
+        yield judge
+    launcher.close()
+
+
+def test_submissions_follow_each_other_and_leave_nothing_behind(
+    single_judge: Judge, tmp_path: Path
+) -> None:
+    nothing = HEADER + check_source("nothing", "pass")
+    problem = tiny_problem(tmp_path, COMPARES, checks_test_t0_interface_py=nothing)
+    verdicts = []
+    for _ in range(3):
+        result = single_judge.judge(problem, {"solution.py": LEAVES_A_NOTE})
+        verdicts.append((result.environment.sandbox, result.verdict))
+    assert verdicts == [("docker/single", Verdict.AC)] * 3
+
+
+def test_a_tier_after_a_dead_child_has_a_fresh_one_in_the_same_box(
+    single_judge: Judge, tmp_path: Path
+) -> None:
+    manifest = MANIFEST.replace('requires = ["T0"]\n', "")
+    problem = tiny_problem(tmp_path, COMPARES, problem_toml=manifest)
+    result = single_judge.judge(problem, {"solution.py": DIES_IN_EVERY_TIER})
+    assert [tier.verdict for tier in result.tiers] == [Verdict.RE, Verdict.RE]
