@@ -411,7 +411,7 @@ class Connection:
     ) -> None:
         """Send one frame. Raises `ConnectionLost`, `DeadlinePassed`, or `TooLarge` (ours)."""
         parts = [self._frame(message, buffers), *buffers]
-        if sum(len(part) for part in parts) <= _JOINED_BYTES:
+        if sum(memoryview(part).nbytes for part in parts) <= _JOINED_BYTES:
             parts = [b"".join(parts)]  # one write, so that the peer wakes once and finds it all
         for part in parts:
             self._send_all(part, deadline)
