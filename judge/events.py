@@ -47,7 +47,7 @@ class TierFinished(Record):
 
 
 class Finished(Record):
-    """The submission is judged. `fault` says what was wrong on our side when it is JE."""
+    """The submission is judged."""
 
     type: Literal["finished"] = "finished"
     verdict: Verdict
@@ -55,7 +55,6 @@ class Finished(Record):
     diagnosis: list[Diagnosis] = []
     output: Output = Output()
     spans: dict[str, float] = {}
-    fault: str = ""
 
 
 Event = Annotated[
