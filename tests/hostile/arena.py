@@ -59,7 +59,7 @@ _PROC = Path("/proc")
 class Footprint:
     """What there is at one moment, in the runner's box unless it says otherwise.
 
-    `memory_bytes` is compared with a margin.
+    Memory is compared with a margin.
     """
 
     processes: int
@@ -68,6 +68,7 @@ class Footprint:
     files: frozenset[str]
     kept_on_host: int
     memory_bytes: int
+    grader_memory_bytes: int
 
 
 def plant_secret(folder: Path) -> str:
@@ -106,7 +107,7 @@ class Arena:
         """Whether submissions have namespaces of their own here."""
         return self._judge._slots[0].environment.sandbox.endswith("/nested")
 
-    def meet(self, case: Case) -> Verdict:
+    def meet(self, case: Case) -> None:
         """Judge a hostile program as often as it asks for; what it stated must come of it."""
         hanging = Verdict.TLE in case.expected.verdicts
         wall_s = WALL_OF_HANGING_S if hanging else WALL_S
@@ -116,25 +117,28 @@ class Arena:
             took_s = result.timing.judged_ms / 1000
             assert took_s < wall_s + LATE_S + self._control_s, f"{case.id} took {took_s:.2f} s"
             self._require_discretion(result)
-        return result.verdict
 
-    def recover(self, verdict: Verdict) -> None:
-        """Right and wrong answers are told apart as before, in normal time, and nothing is left.
-
-        What came last was given `verdict`; if that is WA, a wrong answer was just told.
-        """
+    def recover(self, *, wrong_too: bool) -> None:
+        """A right answer is accepted in normal time, a wrong one is not, and nothing is left."""
         took_s = self._timed_control(HONEST, Verdict.AC)
         assert took_s < self._control_s + REPLACED_S, f"a right answer took {took_s:.2f} s"
-        if verdict is not Verdict.WA:
+        if wrong_too:
             self._timed_control(WRONG, Verdict.WA)
         now = self._settled_footprint()
         assert self._is_normal(now), f"something was left: {now}, normal is {self._normal}"
 
     def _is_normal(self, found: Footprint) -> bool:
         normal = self._normal
-        if found.memory_bytes > normal.memory_bytes + GROWTH_BYTES:
-            return False
-        return dataclasses.replace(found, memory_bytes=normal.memory_bytes) == normal
+        grown_bytes = max(
+            found.memory_bytes - normal.memory_bytes,
+            found.grader_memory_bytes - normal.grader_memory_bytes,
+        )
+        same_memory = dataclasses.replace(
+            found,
+            memory_bytes=normal.memory_bytes,
+            grader_memory_bytes=normal.grader_memory_bytes,
+        )
+        return grown_bytes < GROWTH_BYTES and same_memory == normal
 
     # --- judging ------------------------------------------------------------------------------
 
@@ -175,6 +179,11 @@ class Arena:
         assert box is not None
         return box
 
+    def _grader_box(self) -> Box:
+        grader = self._judge._grader
+        assert grader is not None
+        return grader._box
+
     def _settled_footprint(self) -> Footprint:
         """The footprint once it is normal, or when patience ends."""
         deadline = time.monotonic() + SETTLED_S
@@ -183,14 +192,15 @@ class Arena:
         return found
 
     def _footprint(self) -> Footprint:
-        pid = self._first_process(self._box())
+        pid, grader_pid = self._first_process(self._box()), self._first_process(self._grader_box())
         return Footprint(
             processes=len(descendants(pid)),
-            grader_processes=self._grader_processes(),
+            grader_processes=len(descendants(grader_pid)),
             descriptors=_open_descriptors(pid),
             files=frozenset(_files_in_box(pid)),
             kept_on_host=self._kept_by_launcher(),
             memory_bytes=_memory_bytes(pid),
+            grader_memory_bytes=_memory_bytes(grader_pid),
         )
 
     def _first_process(self, box: Box) -> int:
@@ -201,11 +211,6 @@ class Arena:
             found = box._client.api.inspect_container(box.container)
             self._pids[box.id] = int(found["State"]["Pid"])
         return self._pids[box.id]
-
-    def _grader_processes(self) -> int:
-        grader = self._judge._grader
-        assert grader is not None
-        return len(descendants(self._first_process(grader._box)))
 
     def _kept_by_launcher(self) -> int:
         """Containers and volumes, or boxes and control groups."""

@@ -1,11 +1,13 @@
 """Every hostile program, in every sandbox: its verdict, in time, and as if it had never been.
 
-After each program the judge must tell a right answer from a wrong one, and nothing may be left.
+After each program a right answer must be accepted as if nothing had been, after some of them a
+wrong one must be refused, and nothing may be left of any.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from zlib import crc32
 
 import pytest
 
@@ -13,6 +15,8 @@ from judge.judging import Judge
 from sandbox.boxes import Launcher
 from tests.hostile.arena import Arena, plant_secret
 from tests.hostile.cases import Case, all_cases
+
+WRONG_EVERY = 4  # a quarter of the programs is followed by a wrong answer, always the same ones
 
 
 @pytest.fixture(scope="session")
@@ -30,5 +34,5 @@ def arena(launcher: Launcher, tmp_path_factory: pytest.TempPathFactory) -> Itera
 def test_a_hostile_program_gets_its_verdict_and_leaves_nothing(arena: Arena, case: Case) -> None:
     if case.expected.needs == "nested" and not arena.nested:
         return  # there is no namespace of its own to look at; every other program still runs
-    verdict = arena.meet(case)
-    arena.recover(verdict)
+    arena.meet(case)
+    arena.recover(wrong_too=crc32(case.id.encode()) % WRONG_EVERY == 0)

@@ -44,6 +44,14 @@ REJECTED = [
 ]
 
 
+@cache
+def judged_mutant(judge: Judge, slug: str, mutant_id: str) -> Result:
+    """One verdict a mutant and sandbox serves all tests of it."""
+    problem = PROBLEMS[slug]
+    mutant = next(mutant for mutant in problem.mutants if mutant.id == mutant_id)
+    return judged(judge, problem, problem.mutate(mutant), SEED)
+
+
 def judged(judge: Judge, problem: Problem, source: bytes, seed: int) -> Result:
     return judge.judge(problem, {problem.main_file: source}, seed=seed)
 
@@ -79,7 +87,7 @@ def test_right_solutions_are_accepted_on_every_seed(
 def test_a_named_mistake_fails_in_its_tier_and_gets_its_hint(
     warm_judge: Judge, problem: Problem, mutant: Mutant
 ) -> None:
-    result = judged(warm_judge, problem, problem.mutate(mutant), SEED)
+    result = judged_mutant(warm_judge, problem.slug, mutant.id)
     assert first_failing_tier(result) == mutant.tier
     assert result.verdict not in (Verdict.AC, Verdict.JE)
     hints = [(found.pitfall, found.hint) for found in result.diagnosis]
@@ -99,7 +107,7 @@ def test_a_kept_wrong_solution_fails_in_its_tier(
 def test_checks_say_the_same_of_a_mutant_in_a_box_and_beside_them(
     warm_judge: Judge, problem: Problem, mutant: Mutant
 ) -> None:
-    result = judged(warm_judge, problem, problem.mutate(mutant), SEED)
+    result = judged_mutant(warm_judge, problem.slug, mutant.id)
     local = locally_failing_checks(problem.slug)[mutant.id]
     assert failing_checks(result) == local - skipped_checks(result)
 
