@@ -1,7 +1,8 @@
 """What the grader says while it judges: a stream of events, in order, ending in `Finished`.
 
 The grader yields them, whoever asked for the verdict keeps them. They are the only thing that
-leaves the grader box, and they are built from the parts of a result (`judge.results`).
+leaves the grader box, and they are built from the parts of a result (`judge.results`). `Restarted`
+alone comes from outside the grader, when an attempt was lost.
 """
 
 from __future__ import annotations
@@ -46,6 +47,12 @@ class TierFinished(Record):
     total: int
 
 
+class Restarted(Record):
+    """Something of ours failed; what came before is void, and judging starts anew."""
+
+    type: Literal["restarted"] = "restarted"
+
+
 class Finished(Record):
     """The submission is judged."""
 
@@ -58,7 +65,7 @@ class Finished(Record):
 
 
 Event = Annotated[
-    TierStarted | CheckFinished | ChartDrawn | TierFinished | Finished,
+    TierStarted | CheckFinished | ChartDrawn | TierFinished | Restarted | Finished,
     Field(discriminator="type"),
 ]
 EVENT: TypeAdapter[Event] = TypeAdapter(Event)

@@ -20,9 +20,9 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Literal, Self, TypeVar
+from typing import Self
 
-from judge.events import EVENT, Event
+from judge.events import EVENT, Event, Restarted
 from judge.grader.messages import (
     CheckCard,
     FromGrader,
@@ -42,7 +42,7 @@ from judge.grader.messages import (
 )
 from judge.problem import Problem
 from judge.recording import Recording, refused
-from judge.results import Environment, Result
+from judge.results import Environment, Kind, Result
 from judge.verdicts import Verdict
 from sandbox.boxes import Box, BoxSpec, Launcher, Role, SandboxError, SharedDir
 from sandbox.protocol import BoxReady, ChannelError
@@ -58,12 +58,10 @@ GRADER_PIDS = 512
 RUNNER_TMP_BYTES = 64 << 20
 GRADER_TMP_BYTES = 64 << 20
 SEED_BITS = 48
-RUNNER_CPUS = 1.5  # the student's thread, and the zygote preparing the next child beside it
+RUNNER_CPUS = 1.5  # the student's thread, with room for init and the zygote beside it
 SOCKETS_FOLDER = "/run/judge"
 
-Kind = Literal["submit", "run", "tests"]
 OnEvent = Callable[[Event], None]
-R = TypeVar("R")
 
 
 class JudgeFault(Exception):
@@ -76,6 +74,10 @@ class BrokenChecks(JudgeFault):
 
 class _Lost(Exception):
     """This attempt ended without a verdict; another may succeed."""
+
+
+class _GraderLost(_Lost):
+    """... because the grader box is gone; the runner box is as good as before."""
 
 
 # --- the grader box -------------------------------------------------------------------------------
@@ -147,7 +149,7 @@ class _Grader:
         self._inboxes[key] = inbox
         try:
             if self.gone:
-                raise _Lost("the grader box is gone")
+                raise _GraderLost("the grader box is gone")
             yield inbox
         finally:
             del self._inboxes[key]
@@ -157,7 +159,7 @@ class _Grader:
             with self._sending:
                 self._box.send(message, [payload], time.monotonic() + START_PATIENCE_S)
         except ChannelError as error:
-            raise _Lost(f"the grader box is gone: {error}") from None
+            raise _GraderLost(f"the grader box is gone: {error}") from None
 
     def _listen(self) -> None:
         try:
@@ -191,7 +193,7 @@ def _next(inbox: queue.SimpleQueue[_Message], patience_s: float) -> _Message:
     except queue.Empty:
         raise _Lost(f"the grader said nothing for {patience_s:g} s") from None
     if received.message is None:
-        raise _Lost("the grader box is gone")
+        raise _GraderLost("the grader box is gone")
     return received
 
 
@@ -214,10 +216,14 @@ class Judge:
         """Start all boxes and wait until they are warm. Raises `JudgeFault`, `SandboxError`."""
         judge = cls(launcher, slots)
         try:
-            grader = judge._launch_grader()
-            for slot in judge._slots:
-                slot.prepare()
-            judge._grader = _wait_for_grader(grader)
+            starting = judge._launch_grader()
+            try:
+                for slot in judge._slots:
+                    slot.prepare()
+            except BaseException:
+                starting.kill()
+                raise
+            judge._grader = _wait_for_grader(starting)
             for slot in judge._slots:
                 slot.box()
                 judge._free.put(slot)
@@ -286,12 +292,17 @@ class Judge:
             except BrokenChecks as broken:
                 refusal = f"This problem is broken, not your code. {broken}"
                 break
-            except (_Lost, JudgeFault, SandboxError) as lost:
+            except JudgeFault as fault:  # a box that does not start now will not a moment later
+                refusal = f"This was our fault, not yours. {fault}"
+                slot.discard()
+                break
+            except (_Lost, SandboxError) as lost:
                 refusal = (
                     f"This was our fault, not yours: judging failed {ATTEMPTS} times ({lost})."
                 )
-                recording.clear()
-                slot.discard()
+                listen(Restarted())
+                if not isinstance(lost, _GraderLost):
+                    slot.discard()
             else:
                 return
         for event in refused(recording.problem, recording.checks, refusal, Verdict.JE):
@@ -499,11 +510,10 @@ def pack_of(problem: Problem) -> ProblemPack:
 
 def too_large(problem: Problem, files: Mapping[str, bytes]) -> str | None:
     """Why the sources are refused unparsed, in words; None when they are not."""
-    size = sum(len(source) for source in files.values())
     limit = problem.limits.source_bytes
-    if size <= limit:
+    if sum(len(source) for source in files.values()) <= limit:
         return None
-    return f"The source is {size:,} bytes long; at most {limit:,} are accepted. It was not parsed."
+    return f"The source is longer than {limit:,} bytes, so it was not read. Shorten it."
 
 
 def _both(recording: Recording, on_event: OnEvent | None) -> OnEvent:

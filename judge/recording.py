@@ -5,12 +5,11 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
-from judge.events import ChartDrawn, CheckFinished, Event, Finished, TierFinished
+from judge.events import ChartDrawn, CheckFinished, Event, Finished, Restarted, TierFinished
 from judge.grader.messages import CheckCard
 from judge.problem import Problem
-from judge.results import Chart, CheckResult, Environment, Result, TierResult, Timing
+from judge.results import Chart, CheckResult, Environment, Kind, Result, TierResult, Timing
 from judge.verdicts import Verdict, first_failing
 
 
@@ -19,7 +18,7 @@ class Recording:
     """A submission on its way to a result: what is known at the start, then its events."""
 
     problem: Problem
-    kind: Literal["submit", "run", "tests"]
+    kind: Kind
     seed: int
     environment: Environment
     id: str = field(default_factory=lambda: secrets.token_hex(8))
@@ -39,15 +38,12 @@ class Recording:
                 self._tiers[tier] = event
             case ChartDrawn(chart=chart):
                 self._charts.append(chart)
+            case Restarted():
+                self._results.clear()
+                self._tiers.clear()
+                self._charts.clear()
             case Finished():
                 self._finished = event
-
-    def clear(self) -> None:
-        """Forget an attempt that was lost."""
-        self._results.clear()
-        self._tiers.clear()
-        self._charts.clear()
-        self._finished = None
 
     def result(self, judged_ms: float) -> Result:
         """The result of a finished submission."""

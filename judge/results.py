@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from judge.verdicts import Verdict
 
 Number = float | Literal["NaN", "Infinity", "-Infinity"]
+Kind = Literal["submit", "run", "tests"]
 SCHEMA_FILE = Path(__file__).with_name("schema.json")
 
 
@@ -123,7 +124,12 @@ class Output(Record):
 
 
 class Limits(Record):
-    """The limits in force. `wall_s` is per tier, `cpu_s` and the others per submission."""
+    """The limits in force.
+
+    `wall_s` is per tier. `cpu_s`, `memory_bytes` and `output_bytes` are per process of the
+    submission: one serves all tiers, and a tier that it did not survive is followed by a fresh one.
+    `source_bytes` counts all files.
+    """
 
     wall_s: float = Field(gt=0, le=600)
     cpu_s: float = Field(gt=0, le=600)
@@ -155,7 +161,7 @@ class Result(Record):
     id: str
     problem: str
     problem_version: str
-    kind: Literal["submit", "run", "tests"]
+    kind: Kind
     state: Literal["queued", "judging", "finished"]
     verdict: Verdict
     score: float = Field(ge=0, le=1)

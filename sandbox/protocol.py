@@ -419,7 +419,10 @@ class Connection:
     def send_with_descriptor(self, message: Struct, descriptor: int) -> None:
         """Send one small frame and a descriptor with it. Needs a Unix socket."""
         frame = self._frame(message, ())
-        sent = socket.send_fds(self._unix_socket(), [frame], [descriptor])
+        try:
+            sent = socket.send_fds(self._unix_socket(), [frame], [descriptor])
+        except OSError as error:
+            raise ConnectionLost(f"the peer is gone ({error.strerror})") from None
         self._send_all(memoryview(frame)[sent:], deadline=None)
 
     @overload
@@ -438,7 +441,10 @@ class Connection:
     def receive_with_descriptor(self, kind: type[T], deadline: float | None) -> tuple[T, int]:
         """Receive one frame that must bring a descriptor along. Needs a Unix socket."""
         self._wait(for_reading=True, deadline=deadline)
-        start, descriptors, _, _ = socket.recv_fds(self._unix_socket(), PREFIX.size, 1)
+        try:
+            start, descriptors, _, _ = socket.recv_fds(self._unix_socket(), PREFIX.size, 1)
+        except OSError as error:
+            raise ConnectionLost(f"the peer is gone ({error.strerror})") from None
         if not start:
             raise ConnectionLost("the peer closed the connection")
         prefix = start + self._receive_exactly(PREFIX.size - len(start), deadline)

@@ -16,7 +16,14 @@ import numpy as np
 import torch
 
 from judge.checks.failures import require_usable, submission_error
-from judge.checks.submission import Array, ChangedArgument, Observation, Signature, Submission
+from judge.checks.submission import (
+    Array,
+    ChangedArgument,
+    Observation,
+    Signature,
+    Submission,
+    element_bytes,
+)
 from sandbox.arrays import build, encode_result
 from sandbox.protocol import Parameter
 from sandbox.runner.failures import describe_exception
@@ -54,7 +61,7 @@ class LocalSubmission(Submission):
             raise submission_error(describe_exception(error, self._sources)) from error
         return _as_received(value)
 
-    def observe(self, name: str, /, *args: Any, **kwargs: Any) -> Observation:
+    def _observe(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Observation:
         """Call a function and compare every array argument, bit for bit, with a copy."""
         named = list(_named_arrays(args, kwargs))
         before = [(label, array, _copy(array)) for label, array in named]
@@ -62,7 +69,7 @@ class LocalSubmission(Submission):
         changed = (
             ChangedArgument(label, copy, _copy(array))
             for label, array, copy in before
-            if _bytes(array) != _bytes(copy)
+            if element_bytes(array) != element_bytes(copy)
         )
         return Observation(value, tuple(changed))
 
@@ -102,12 +109,6 @@ def _named_arrays(
 
 def _copy(array: Array) -> Array:
     return array.detach().clone() if isinstance(array, torch.Tensor) else array.copy()
-
-
-def _bytes(array: Array) -> bytes:
-    if isinstance(array, torch.Tensor):
-        return array.detach().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes()
-    return array.tobytes()
 
 
 def _parameter(parameter: inspect.Parameter) -> Parameter:

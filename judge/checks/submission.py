@@ -73,8 +73,8 @@ class Submission(ABC):
         """Call its function `name`, which exists."""
 
     @abstractmethod
-    def observe(self, name: str, /, *args: Any, **kwargs: Any) -> Observation:
-        """Call its function `name` and compare array arguments with what was passed."""
+    def _observe(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Observation:
+        """Call its function `name`, which exists, and compare array arguments afterwards."""
 
     @abstractmethod
     def signature(self, name: str, /) -> Signature | None:
@@ -86,11 +86,24 @@ class Submission(ABC):
         self.require(name)
         return partial(self.call, name)
 
+    def observe(self, name: str, /, *args: Any, **kwargs: Any) -> Observation:
+        """Call its function `name` and compare array arguments, bit for bit, afterwards."""
+        self.require(name)
+        return self._observe(name, args, kwargs)
+
     def require(self, name: str) -> None:
         """Fail, in words, when it does not define the callable `name`."""
         names = self.names()
         if name not in names:
             fail(_missing_name(name, names))
+
+
+def element_bytes(array: Array) -> bytes:
+    """The elements in order, as bytes: equal only where no bit differs."""
+    if isinstance(array, torch.Tensor):
+        plain = array.detach().resolve_conj().resolve_neg().contiguous()
+        return plain.reshape(-1).view(torch.uint8).numpy().tobytes()
+    return array.tobytes()
 
 
 def _missing_name(name: str, names: Sequence[str]) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 
 from judge.grader.messages import Pitfall, ProblemPack
+from judge.grader.patience import OutOfPatience, interrupted_after
 from judge.grader.remote import BackwardRecord, CallRecord
 from judge.results import Diagnosis
 from sandbox.arrays import Array, DecodedArguments, encode_result
@@ -25,10 +26,14 @@ _RTOL = {"float64": 1e-6, "complex128": 1e-6}
 _ATOL = {"float64": 1e-9, "complex128": 1e-9}
 _LOW_PRECISION_RTOL = 1e-3
 _LOW_PRECISION_ATOL = 1e-5
+_PATIENCE_S = 1.0  # per source; all recorded calls of a tier take some milliseconds
 
 
 def diagnose(pack: ProblemPack, records: Sequence[CallRecord], seed: int) -> list[Diagnosis]:
-    """The one pitfall that explains all `records`, as a list of one; else an empty list."""
+    """The one pitfall that explains all `records`, as a list of one; else an empty list.
+
+    `seed` is that of the generators in the submission's process.
+    """
     if not any(record.failure is None for record in records):
         return []
     if _reproduces(pack.reference, pack, records, seed):
@@ -43,9 +48,15 @@ def diagnose(pack: ProblemPack, records: Sequence[CallRecord], seed: int) -> lis
 
 
 def _reproduces(source: bytes, pack: ProblemPack, records: Sequence[CallRecord], seed: int) -> bool:
+    """Whether this source gives every recorded answer; no when it breaks or takes too long."""
     torch.manual_seed(seed)
-    module = load_submission({pack.main: source}, pack.main, pack.provided)
-    return all(_same_answer(getattr(module, record.function, None), record) for record in records)
+    try:
+        with interrupted_after(_PATIENCE_S, "a pitfall"):
+            module = load_submission({pack.main: source}, pack.main, pack.provided)
+            functions = vars(module)
+            return all(_same_answer(functions.get(each.function), each) for each in records)
+    except (Exception, OutOfPatience):  # noqa: BLE001  # an author's wrong code may do anything
+        return False
 
 
 def _same_answer(function: object, record: CallRecord) -> bool:

@@ -1,23 +1,23 @@
 """Judging one submission: tiers in order, a verdict for every check, and who is to blame.
 
-This runs in a fork of the paused pytest session. A check that passes is AC. A check that does not
-is run once more on the reference, with the same seed, before anyone is blamed: if the reference
-fails it too, the check is at fault and its verdict is JE with the author's file and line. So no
-mistake of ours or of an author's can cost a student anything.
+This runs in a fork of the paused pytest session. A check that passes is AC. A limit that was broken
+(TLE, MLE, OLE) and code that cannot be imported (CE) speak for themselves. Any other failure is run
+once more on the reference, with the same seed, before anyone is blamed: if the reference fails too,
+the check is at fault and its verdict is JE with the author's file and line. A check that hangs by
+itself, skips or leaves its session is JE at once. So no mistake of ours or of an author's can cost
+a student anything.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-import signal
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import FrameType
 from typing import Literal
 
 import pytest
@@ -38,7 +38,8 @@ from judge.events import (
     TierStarted,
 )
 from judge.grader.diagnosis import diagnose
-from judge.grader.messages import CheckCard, GraderTier, Job, ProblemPack
+from judge.grader.messages import REFERENCE, CheckCard, GraderTier, Job, ProblemPack
+from judge.grader.patience import OutOfPatience, interrupted_after
 from judge.grader.remote import CallRecord, RemoteSubmission
 from judge.grader.runner import Runner, RunnerFault, RunnerUnavailable
 from judge.results import Chart, CheckResult, Detail, Diagnosis, Frame, Output
@@ -46,11 +47,14 @@ from judge.verdicts import Verdict, first_failing
 from sandbox.protocol import Failure
 from sandbox.text import printable
 
+_AUTHORS_ALONE = (
+    OutOfPatience,
+    pytest.skip.Exception,
+    pytest.xfail.Exception,
+    pytest.exit.Exception,
+    KeyboardInterrupt,
+)
 _ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
-
-
-class CheckHung(BaseException):
-    """A check used more time of its own than any check should: the author's fault."""
 
 
 @dataclass(frozen=True)
@@ -117,25 +121,15 @@ class CheckRunner:
         self._error = None
         item.config.stash[CURRENT] = judging
         started = time.monotonic()
-        with _interrupted_after(patience_s, runner):
-            runtestprotocol(item, log=False, nextitem=None)
+        waiting = (lambda: runner.waiting) if runner is not None else (lambda: False)
+        try:
+            with interrupted_after(patience_s, "the check itself", waiting):
+                runtestprotocol(item, log=False, nextitem=None)
+        except (pytest.exit.Exception, KeyboardInterrupt) as error:
+            # pytest lets these through, and leaves its fixtures as they are.
+            self._error = error
+            item.session._setupstate.teardown_exact(None)  # noqa: SLF001
         return Outcome(self._error, (time.monotonic() - started) * 1000)
-
-
-@contextmanager
-def _interrupted_after(patience_s: float, runner: Runner | None) -> Iterator[None]:
-    def on_alarm(_number: int, _frame: FrameType | None) -> None:
-        if runner is not None and runner.waiting:
-            signal.setitimer(signal.ITIMER_REAL, patience_s)
-        else:
-            raise CheckHung(f"the check itself did not end within {patience_s:g} s")
-
-    signal.signal(signal.SIGALRM, on_alarm)
-    signal.setitimer(signal.ITIMER_REAL, patience_s)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 @dataclass
@@ -185,12 +179,11 @@ class Grading:
         with self._span("diagnosis"):
             diagnosis = self._diagnosis(runs)
         self._give_back_runner("released")
-        required = [run for run in runs if run.tier.required]
-        total = sum(len(run.results) for run in required)
+        total = sum(len(run.results) for run in runs)
         self._emit(
             Finished(
-                verdict=first_failing(run.verdict for run in required),
-                score=sum(run.passed for run in required) / total if total else 0.0,
+                verdict=first_failing(run.verdict for run in runs),
+                score=sum(run.passed for run in runs) / total if total else 0.0,
                 diagnosis=diagnosis,
                 output=self._output(),
                 spans=self.spans,
@@ -297,7 +290,7 @@ class Grading:
         return self._run_check(item, reference, Charts("reference")).error
 
     def _author_message(self, error: BaseException) -> str:
-        line = author_line(error, self._checks.folder)
+        line = _reference_line(error, self._pack.main) or author_line(error, self._checks.folder)
         place = f"problems/{self._pack.slug}" + (f"/{line[0]}:{line[1]}" if line else "")
         said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         return (
@@ -309,7 +302,7 @@ class Grading:
         for run in runs:
             if run.verdict in (Verdict.WA, Verdict.RE):
                 records = [*run.failed_records, *run.passed_records]
-                return diagnose(self._pack, records, self._job.seed)
+                return diagnose(self._pack, records, _students_seed(self._job.seed))
         return []
 
     # --- the runner ------------------------------------------------------------------------
@@ -380,9 +373,17 @@ def author_line(error: BaseException, folder: Path) -> tuple[str, int] | None:
     return None
 
 
+def _reference_line(error: BaseException, main: str) -> tuple[str, int] | None:
+    """Where the reference raised, if that is what happened; it runs under the student's name."""
+    if not isinstance(error, SubmissionError):
+        return None
+    lines = [frame.line for frame in error.failure.frames if frame.file == main]
+    return (REFERENCE, lines[-1]) if lines else None
+
+
 def _is_authors(error: BaseException | None) -> bool:
-    """Errors that no submission can cause: a hanging check, and skip or xfail inside one."""
-    return isinstance(error, CheckHung | pytest.skip.Exception | pytest.xfail.Exception)
+    """Errors that no submission can cause: a hanging check, and one that leaves its session."""
+    return isinstance(error, _AUTHORS_ALONE)
 
 
 def _student_failure(error: BaseException | None) -> tuple[Verdict, str, Detail | None]:

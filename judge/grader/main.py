@@ -8,6 +8,7 @@ event and runs no problem code.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import platform
@@ -25,7 +26,6 @@ import torch
 
 from judge.grader import session
 from judge.grader.messages import (
-    CancelJob,
     ChildStarted,
     FromChild,
     FromSession,
@@ -106,9 +106,6 @@ class Grader:
                 self._open(msgspec.msgpack.decode(payload, type=ProblemPack))
             case StartJob():
                 self._start(bytes(payload))
-            case CancelJob(job_id):
-                if job_id in self._children:
-                    self._end_job(self._children[job_id], "it was cancelled")
 
     def _open(self, pack: ProblemPack) -> None:
         folder = PROBLEMS_FOLDER / pack.version
@@ -132,7 +129,9 @@ class Grader:
         status = 1
         try:
             self._selector.close()
-            for inherited in (self._control, *(each.link for each in self._children.values())):
+            jobs = [child.link for child in self._children.values()]
+            sessions = [other.link for other in self._sessions.values()]
+            for inherited in (self._control, *jobs, *sessions):
                 inherited.close()
             session.main(pack, folder, Connection(link, MAX_ARGUMENT_BYTES))
             status = 0
@@ -157,9 +156,13 @@ class Grader:
         child = _Child(job.id, link, now + patience_s, started=now)
         self._children[job.id] = child
         self._selector.register(ours, selectors.EVENT_READ, lambda: self._on_child(child))
-        known.link.send_with_descriptor(StartJob(job.id), theirs.fileno())
-        theirs.close()
-        link.send(StartJob(job.id), [encoded])
+        try:
+            known.link.send_with_descriptor(StartJob(job.id), theirs.fileno())
+            link.send(StartJob(job.id), [encoded])
+        except ConnectionLost:
+            self._end_job(child, "the process that holds its checks ended")
+        finally:
+            theirs.close()
 
     # --- from sessions and jobs ----------------------------------------------------------------
 
@@ -211,13 +214,13 @@ class Grader:
         now = time.monotonic()
         for version, opening in list(self._sessions.items()):
             if not opening.opened and now > opening.deadline:
-                os.kill(opening.pid, signal.SIGKILL)
+                _kill(opening.pid)
                 message = f"its checks were not collected within {OPEN_PATIENCE_S:g} s"
                 self._break_session(version, opening, SessionBroken("problem.toml", 1, message))
 
     def _end_job(self, child: _Child, reason: str) -> None:
         if child.pid is not None:
-            os.kill(child.pid, signal.SIGKILL)
+            _kill(child.pid)
         self._forget(child)
         self._control.send(JobLost(child.job_id, reason))
 
@@ -225,6 +228,11 @@ class Grader:
         self._selector.unregister(child.link)
         child.link.close()
         self._children.pop(child.job_id, None)
+
+
+def _kill(pid: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
 
 
 def _warm_up() -> None:

@@ -1,7 +1,7 @@
 """Messages between the grader box and the process that launched it.
 
-The larger ones travel msgpack-encoded in the payload of their frame (`encode`, `decode`), since a
-header is bounded at 1 MiB; both ends are trusted.
+The larger ones travel msgpack-encoded in the payload of their frame (`encode`), since a header is
+bounded at 1 MiB; both ends are trusted.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ import msgspec
 from msgspec import Struct
 
 from judge.results import Limits
+
+REFERENCE = "reference.py"
 
 
 class GraderTier(Struct, frozen=True):
@@ -24,7 +26,6 @@ class GraderTier(Struct, frozen=True):
     checks_file: str
     requires: tuple[str, ...]
     visible: bool | tuple[str, ...]
-    required: bool = True
 
 
 class Pitfall(Struct, frozen=True):
@@ -94,13 +95,7 @@ class StartJob(Struct, frozen=True, tag="job"):
     id: str
 
 
-class CancelJob(Struct, frozen=True, tag="cancel"):
-    """Stop judging a submission; it ends as `JobLost`."""
-
-    id: str
-
-
-ToGrader = OpenProblem | StartJob | CancelJob
+ToGrader = OpenProblem | StartJob
 
 
 class GraderReady(Struct, frozen=True, tag="ready"):

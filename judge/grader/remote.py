@@ -20,8 +20,14 @@ from msgspec import structs
 from torch.autograd.function import FunctionCtx, once_differentiable
 
 from judge.checks.failures import require_usable, submission_error
-from judge.checks.submission import ChangedArgument, Observation, Signature, Submission
-from judge.grader.runner import OUT_OF_TURN, Runner
+from judge.checks.submission import (
+    ChangedArgument,
+    Observation,
+    Signature,
+    Submission,
+    element_bytes,
+)
+from judge.grader.runner import OUT_OF_TURN, Runner, out_of_memory
 from judge.verdicts import Verdict
 from sandbox.arrays import (
     Array,
@@ -98,11 +104,6 @@ class RemoteSubmission(Submission):
         """Call its function `name`, which exists."""
         return self._observe(name, args, kwargs).value
 
-    def observe(self, name: str, /, *args: object, **kwargs: object) -> Observation:
-        """Call its function `name` and compare array arguments with what was passed."""
-        self.require(name)
-        return self._observe(name, args, kwargs)
-
     def signature(self, name: str, /) -> Signature | None:
         """The parameters of its callable `name`; None when there is no such callable."""
         if name not in self._signatures:
@@ -143,7 +144,7 @@ class RemoteSubmission(Submission):
     def _record(self, record: CallRecord, reply: Returned, payload: memoryview) -> memoryview:
         record.arrays, rest = decode_arrays(reply.arrays, payload)
         record.value, record.dense = reply.value, list(reply.arrays)
-        record.changed = sorted(set(reply.changed))
+        record.changed = list(reply.changed)
         return rest
 
     def _value(self, call: int, record: CallRecord, reply: Returned) -> object:
@@ -226,7 +227,9 @@ class _Graph:
     def _decode(
         self, reply: Gradients, payload: memoryview, inputs: list[int]
     ) -> list[torch.Tensor | None]:
-        arrays, _ = decode_arrays(reply.arrays, payload)
+        arrays, rest = decode_arrays(reply.arrays, payload)
+        if len(rest):
+            raise ProtocolError("there are more bytes than were announced")
         if len(reply.present) != len(inputs) or sum(reply.present) != len(arrays):
             raise ProtocolError("the number of gradients is wrong")
         remaining = iter(arrays)
@@ -267,8 +270,7 @@ class _RemoteNode(torch.autograd.Function):
 
 def _raised(runner: Runner, failure: Failure) -> BaseException:
     """The exception to raise in the check: memory exhaustion is a limit, not an error."""
-    allocator = "can't allocate memory" in failure.message or "bad_alloc" in failure.message
-    if "MemoryError" in (failure.kind, *failure.bases) or allocator:
+    if out_of_memory(failure):
         return runner.fail(Verdict.MLE, "The code ran out of memory.", failure)
     return submission_error(failure)
 
@@ -307,9 +309,9 @@ def _changed_arguments(
     kwargs: dict[str, object],
 ) -> tuple[ChangedArgument, ...]:
     """The arguments whose elements are no longer those that were sent."""
+    after = _arguments_after(record, rest)
     if not record.changed:
         return ()
-    after = arguments_after(record, rest)
     changed = []
     named: list[tuple[str | int, object]] = [*enumerate(args), *kwargs.items()]
     for key, value in named:
@@ -317,24 +319,22 @@ def _changed_arguments(
         if index is None:
             continue
         before = record.arguments.arrays[index]
-        if not _same_elements(before, after.leaves[index]):
+        if element_bytes(before) != element_bytes(after.leaves[index]):
             changed.append(ChangedArgument(key, before, after.leaves[index]))
     return tuple(changed)
 
 
-def arguments_after(record: CallRecord, rest: memoryview) -> DecodedArguments:
+def _arguments_after(record: CallRecord, rest: memoryview) -> DecodedArguments:
     """The arguments as the call left them: what was sent, with the changed buffers replaced."""
     buffers: list[bytes | memoryview] = list(record.arguments.buffers)
+    if record.changed != sorted(set(record.changed)):
+        raise ProtocolError("the changed inputs are not in order")
     for index in record.changed:
         if not 0 <= index < len(buffers) or len(rest) < len(buffers[index]):
             raise ProtocolError("a changed input is not one that was sent")
         size = len(buffers[index])
         buffers[index], rest = rest[:size], rest[size:]
+    if len(rest):
+        raise ProtocolError("there are more bytes than were announced")
     sizes = [len(buffer) for buffer in buffers]
     return DecodedArguments(record.arguments.views, sizes, memoryview(b"".join(buffers)))
-
-
-def _same_elements(before: object, after: object) -> bool:
-    if isinstance(before, torch.Tensor) and isinstance(after, torch.Tensor):
-        return torch.equal(before.detach().nan_to_num(), after.detach().nan_to_num())
-    return np.array_equal(np.asarray(before), np.asarray(after), equal_nan=True)

@@ -229,10 +229,15 @@ def _connect(path: str) -> Connection:
     return Connection(sock, _LEASE_PAYLOAD_BYTES)
 
 
+def out_of_memory(failure: Failure) -> bool:
+    """Whether this exception is a memory limit met; the student's process names them alike."""
+    return "MemoryError" in (failure.kind, *failure.bases)
+
+
 def _load_fault(stage: str, failure: Failure) -> tuple[Verdict, str]:
     if stage == "compile":
         return Verdict.CE, _compile_message(failure)
-    if "MemoryError" in (failure.kind, *failure.bases):
+    if out_of_memory(failure):
         return Verdict.MLE, "The code ran out of memory while being imported."
     said = f"{printable(failure.kind)}: {printable(failure.message)}".removesuffix(": ")
     return Verdict.CE, f"Importing the code raised {said}"

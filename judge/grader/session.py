@@ -26,8 +26,9 @@ from judge.checks.current import Judging
 from judge.checks.local import LocalSubmission
 from judge.checks.marks import CheckDefinitionError, describe, line_of
 from judge.events import EVENT, Event, Finished
-from judge.grader.grading import CheckHung, CheckRunner, Checks, Grading, author_line
+from judge.grader.grading import CheckRunner, Checks, Grading, author_line
 from judge.grader.messages import (
+    REFERENCE,
     ChildEvent,
     ChildStarted,
     Job,
@@ -36,9 +37,13 @@ from judge.grader.messages import (
     SessionOpened,
     StartJob,
 )
+from judge.grader.patience import OutOfPatience, interrupted_after
 from sandbox.protocol import MAX_ARGUMENT_BYTES, Connection, ConnectionLost
+from sandbox.runner.failures import describe_exception
+from sandbox.runner.loading import CompileRefused
 
 _WARM_SEED = 0
+_REHEARSAL_PATIENCE_S = 2.0  # a check that takes longer is fine, but no use for warming up
 _FORBIDDEN_MARKS = ("skip", "skipif", "xfail")
 _PLUGINS_OFF = (
     *("cacheprovider", "terminal", "faulthandler", "logging", "doctest", "junitxml", "pastebin"),
@@ -46,6 +51,7 @@ _PLUGINS_OFF = (
 )
 _OPTIONS = [
     "--capture=sys",  # the default captures descriptors, which concurrent forks share
+    "--disable-plugin-autoload",  # the host's own plugins are there where bubblewrap is used
     "--assert=plain",  # a rewritten assert would put the oracle's values into its message
     *(option for plugin in _PLUGINS_OFF for option in ("-p", f"no:{plugin}")),
 ]
@@ -98,10 +104,10 @@ class _PausedSession:
             return True
         try:
             checks = self._checks(session)
+            self._warm_up(checks)
         except BrokenProblem as broken:
             self.broken = broken
             return True
-        self._warm_up(checks)
         self.opened = True
         self._link.send(SessionOpened(checks.cards()))
         self._serve(checks)
@@ -141,15 +147,26 @@ class _PausedSession:
 
     def _rehearse(self, items: Sequence[pytest.Item]) -> bool:
         """Run checks on the reference for what it leaves warm; False when one of them hangs."""
-        reference = LocalSubmission.from_sources(
-            {self._pack.main: self._pack.reference}, self._pack.main, self._pack.provided
-        )
+        reference = self._load_reference()
         for item in items:
             judging = Judging(reference, _WARM_SEED, Charts("reference"))
-            outcome = self.check_runner.run(item, judging, self._pack.check_patience_s)
-            if isinstance(outcome.error, CheckHung):
+            outcome = self.check_runner.run(item, judging, _REHEARSAL_PATIENCE_S)
+            if isinstance(outcome.error, OutOfPatience):
                 return False
         return True
+
+    def _load_reference(self) -> LocalSubmission:
+        sources = {self._pack.main: self._pack.reference}
+        try:
+            with interrupted_after(_REHEARSAL_PATIENCE_S, "importing it"):
+                return LocalSubmission.from_sources(sources, self._pack.main, self._pack.provided)
+        except CompileRefused as refused:
+            failure = refused.failure
+        except (Exception, OutOfPatience) as error:  # noqa: BLE001  # an author's code
+            failure = describe_exception(error, sources)
+        line = failure.frames[-1].line if failure.frames else 1
+        message = f"importing it raised {failure.kind}: {failure.message}"
+        raise BrokenProblem(REFERENCE, line, message)
 
     def _serve(self, checks: Checks) -> None:
         """Hand every job to a fork that was made before the job came."""
@@ -160,7 +177,12 @@ class _PausedSession:
                 start, descriptor = self._link.receive_with_descriptor(StartJob, deadline=None)
             except ConnectionLost:
                 return
-            spare.send_with_descriptor(start, descriptor)
+            try:
+                spare.send_with_descriptor(start, descriptor)
+            except ConnectionLost:  # it died while it waited; its successor is new
+                spare.close()
+                spare = self._fork_spare(checks)
+                spare.send_with_descriptor(start, descriptor)
             spare.close()
             os.close(descriptor)
             spare = self._fork_spare(checks)

@@ -18,7 +18,7 @@ GROUPS = (
     "source",
 )  # fmt: skip
 SOURCE_BYTES = 64 << 10  # what an exercise accepts
-HONEST = '''\
+HONEST = """\
 def multi_head_attention(query, key, value, w_q, w_k, w_v, w_o, num_heads, mask=None):
     def split(x):
         return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)
@@ -26,7 +26,7 @@ def multi_head_attention(query, key, value, w_q, w_k, w_v, w_o, num_heads, mask=
     heads = split(query @ w_q), split(key @ w_k), split(value @ w_v)
     mixed, weights = attention_kernel(*heads, mask)
     return mixed.transpose(1, 2).flatten(2) @ w_o, weights
-'''
+"""
 # Wrong in few checks only, which makes it cheap to judge: each failure is tried on the reference.
 WRONG = HONEST.replace("@ w_o, weights", "@ w_o * (2 if num_heads == 1 else 1), weights")
 
@@ -167,7 +167,7 @@ BUILT: dict[tuple[str, str], Callable[[], bytes]] = {
     ("lone_surrogates", "CE; message: compile"): (
         lambda: "x = '\ud800'\n".encode("utf-8", "surrogatepass") + HONEST.encode()
     ),
-    ("names_that_look_alike", "AC"): lambda: _after("аttention_kernel = None  # a Cyrillic a"),
+    ("names_that_look_alike", "AC"): lambda: _after("\u0430ttention_kernel = None  # Cyrillic"),
     ("text_that_reads_backwards", "AC"): lambda: _after("# \u202e\u2066 return zeros \u2069"),
     ("nothing_at_all", "WA, RE"): lambda: b"",
     ("only_a_comment", "WA, RE"): lambda: b"# done\n",

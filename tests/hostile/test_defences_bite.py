@@ -167,9 +167,10 @@ def test_a_hunt_finds_a_secret_that_is_there(program: str) -> None:
     assert SECRET in done.stderr.splitlines()[-1]
 
 
-def run_python(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run_python(script: str, *arguments: str, given: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", script, *arguments],
+        input=given,
         capture_output=True,
         text=True,
         timeout=120,
@@ -178,7 +179,7 @@ def run_python(script: str, *arguments: str) -> subprocess.CompletedProcess[str]
     )
 
 
-# --- careless comparisons --------------------------------------------------------------------------
+# --- careless comparisons ------------------------------------------------------------------------
 
 # What is often written for "is it right?". It runs beside the submission here, as in judges where
 # checker and submission share a process.
@@ -186,7 +187,7 @@ CARELESS = [
     ("torch.allclose(got, expected)", "cheating/patched_comparisons"),
     ("torch.allclose(got, expected)", "values/tensor_subclass_that_agrees"),
     ("np.testing.assert_allclose(got, expected) is None", "cheating/patched_numpy_testing"),
-    ("all(abs(g - e) < 1e-6 for g, e in zip(got[0, 0], expected[0, 0]))", "values/empty_last_axis"),
+    ("all(abs(g - e) < 1e-6 for g, e in zip(got[0, 0], expected[0]))", "values/empty_last_axis"),
     ("all(abs(g - e) < 1e-6 for g, e in zip(got, expected))", "values/empty_batch"),
     ("not ((got - expected).abs() > 1e-6).any()", "values/nan_everywhere"),
     ("not (got - expected).abs().max() > 1e-6", "values/nan_everywhere"),
@@ -196,7 +197,9 @@ CARELESS = [
     ("bool(got == expected)", "values/array_subclass_that_agrees"),
     ("not (got - expected.numpy()).any()", "values/masked_arrays"),
 ]
+# Reads a question and a program a line; says for each whether it was accepted.
 JUDGE_OF_OLD = """
+import os
 import sys
 
 import numpy as np
@@ -206,18 +209,32 @@ def attention_kernel(q, k, v, mask=None):
     weights = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
     return weights @ v, weights
 
-{honest}
+HONEST
 x = torch.randn(1, 1, 4, dtype=torch.float64).expand(1, 2, 4)
 w = torch.randn(4, 4, dtype=torch.float64)
 expected, _ = multi_head_attention(x, x, x, w, w, w, w, 2)
-exec(compile(open(sys.argv[1]).read(), "solution.py", "exec"))
-got, _ = multi_head_attention(x, x, x, w, w, w, w, 2)
-print("accepted" if {question} else "refused")
-"""
+for line in sys.stdin:
+    question, program = line.strip().split("|")
+    sys.stdout.flush()
+    if os.fork():
+        os.wait()
+        continue
+    exec(compile(open(program).read(), "solution.py", "exec"))
+    got, _ = multi_head_attention(x, x, x, w, w, w, w, 2)
+    print(line.strip() if eval(question) else "refused", flush=True)
+    os._exit(0)
+""".replace("HONEST", HONEST)
+
+
+@pytest.fixture(scope="module")
+def accepted() -> list[str]:
+    """The questions and programs to which a judge of old said yes."""
+    lines = [f"{question}|{FOLDER / program}.py\n" for question, program in CARELESS]
+    return run_python(JUDGE_OF_OLD, given="".join(lines)).stdout.splitlines()
 
 
 @pytest.mark.parametrize(("question", "program"), CARELESS, ids=lambda text: text.split("/")[-1])
-def test_a_careless_comparison_takes_it_for_right(question: str, program: str) -> None:
-    script = JUDGE_OF_OLD.replace("{question}", question).replace("{honest}", HONEST)
-    done = run_python(script, str(FOLDER / f"{program}.py"))
-    assert done.stdout == "accepted\n", done.stderr
+def test_a_careless_comparison_takes_it_for_right(
+    accepted: list[str], question: str, program: str
+) -> None:
+    assert f"{question}|{FOLDER / program}.py" in accepted

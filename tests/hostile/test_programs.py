@@ -21,7 +21,9 @@ FILES = sorted(path for group in GROUPS for path in (FOLDER / group).glob("*.py"
 
 
 def test_a_statement_is_read_with_all_its_keys() -> None:
-    line = "# verdict: RE, MLE; message: can't: start; tier: T2; output: a b; runs: 2; needs: nested"
+    line = (
+        "# verdict: RE, MLE; message: can't: start; tier: T2; output: a b; runs: 2; needs: nested"
+    )
     assert parse_statement(line) == Expectation(
         frozenset({Verdict.RE, Verdict.MLE}), "can't: start", "T2", "a b", 2, "nested"
     )

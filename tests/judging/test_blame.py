@@ -68,11 +68,26 @@ def test_a_reference_that_fails_its_own_check_is_je_with_the_checks_line(
 def test_a_reference_that_raises_is_je(warm_judge: Judge, tmp_path: Path) -> None:
     reference = "def double(x):\n    return 2 * x if x is None else missing\n"
     problem = tiny_problem(tmp_path, COMPARES, reference=reference)
-    assert oracle_check(warm_judge.judge(problem, WRONG)).verdict is Verdict.JE
+    broken = oracle_check(warm_judge.judge(problem, WRONG))
+    assert broken.verdict is Verdict.JE
+    assert "problems/double/reference.py:2: " in broken.message
 
 
-def test_a_check_that_hangs_by_itself_is_je(warm_judge: Judge, tmp_path: Path) -> None:
-    problem = tiny_problem(tmp_path, "while True:\n    pass", wall_s=0.5)
+def test_a_reference_that_cannot_be_imported_is_je_with_its_line(
+    warm_judge: Judge, tmp_path: Path
+) -> None:
+    reference = "import math\n\nmath.no_such_thing\n\ndef double(x):\n    return 2 * x\n"
+    problem = tiny_problem(tmp_path, COMPARES, reference=reference)
+    message = refusal(warm_judge.judge(problem, RIGHT))
+    assert "problems/double/reference.py:3: " in message
+    assert "no_such_thing" in message
+
+
+@pytest.mark.parametrize("wall_s", [0.5, 2.0])
+def test_a_check_that_hangs_by_itself_is_je(
+    warm_judge: Judge, tmp_path: Path, wall_s: float
+) -> None:
+    problem = tiny_problem(tmp_path, "while True:\n    pass", wall_s=wall_s)
     broken = oracle_check(warm_judge.judge(problem, RIGHT))
     assert broken.verdict is Verdict.JE
     assert "did not end" in broken.message
@@ -100,7 +115,7 @@ def test_a_check_cannot_swallow_a_deadline(warm_judge: Judge, tmp_path: Path, ca
     assert result.verdict is Verdict.TLE
 
 
-@pytest.mark.parametrize("word", ["skip", "xfail"])
+@pytest.mark.parametrize("word", ["skip", "xfail", "exit"])
 def test_a_check_that_skips_itself_is_je(warm_judge: Judge, tmp_path: Path, word: str) -> None:
     problem = tiny_problem(tmp_path, f"pytest.{word}('not today')")
     assert oracle_check(warm_judge.judge(problem, RIGHT)).verdict is Verdict.JE
@@ -190,4 +205,4 @@ def test_source_above_the_limit_is_refused_unparsed(warm_judge: Judge, tmp_path:
     result = warm_judge.judge(problem, {"solution.py": b"#" * 65_537})
     assert result.verdict is Verdict.CE
     assert [tier.verdict for tier in result.tiers] == [Verdict.CE, Verdict.SK]
-    assert "65,537 bytes" in result.tiers[0].checks[0].message
+    assert "longer than 65,536 bytes" in result.tiers[0].checks[0].message
