@@ -1,18 +1,21 @@
 """The command line: `judge run`, `judge doctor`, `judge sandbox build`.
 
-Exit status: 0 accepted, 1 not accepted, 2 usage, 3 the judge or a problem is at fault.
+Exit status: 0 accepted, 1 not accepted, 2 usage, 3 the judge or a problem is at fault; after a
+signal 128 and its number, 130 for Ctrl-C.
 """
 
 from __future__ import annotations
 
 import shlex
+import signal
 import sys
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from types import FrameType
 from typing import Annotated
 
 import typer
@@ -27,14 +30,16 @@ from judge.problem import Problem, UnknownProblem, find_folder, load_problem
 from judge.progress import LineProgress, LiveProgress, Progress, SilentProgress
 from judge.render import note, report, safe
 from judge.results import Result
-from judge.settings import BASES, Settings
-from judge.sources import UnreadableSources, read_sources
+from judge.settings import BASES, BadSetting, load_settings
+from judge.sources import UnreadableSources, read_all_sources
 from judge.startup import choose_launcher, open_judge
 from judge.verdicts import Verdict
 from sandbox.boxes import SandboxError
 
 MAX_SEED = (1 << 63) - 1
 PIPE_WIDTH = 120
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+SIGNALLED = 128  # added to a signal's number, as shells do
 
 
 class Status(IntEnum):
@@ -118,20 +123,22 @@ def run(
         Path | None, typer.Option(metavar="DIR", help="Write the charts here, as SVG and PNG.")
     ] = None,
 ) -> None:
-    """Judge one or more submissions of a problem. No server is needed."""
-    settings = Settings()
+    """Judge one or more submissions of a problem. No server is needed.
+
+    Nothing is judged unless all of them can be read, so the results are as many as the paths.
+    """
+    settings = load_settings()
     problem = load_problem(find_folder(settings.problems, slug))
     if charts is not None:
         load_renderer()
+    submissions = read_all_sources(paths, problem)
     session = Session(problem, seed=seed, json=json, charts=charts)
-    readable = session.read(paths)
-    if readable:
-        launcher = choose_launcher(settings, sandbox.value if sandbox else None, _announce)
-        with ExitStack() as stack:
-            with session.progress.starting():
-                warm = stack.enter_context(open_judge(launcher))
-            for index, (path, files) in readable.items():
-                session.judge_one(warm, path, files, index)
+    launcher = choose_launcher(settings, sandbox.value if sandbox else None, _announce)
+    with ExitStack() as stack:
+        with session.progress.starting():
+            warm = stack.enter_context(open_judge(launcher))
+        for number, (path, files) in enumerate(zip(paths, submissions, strict=True), start=1):
+            session.judge_one(warm, path, files, number)
     raise typer.Exit(session.status)
 
 
@@ -154,27 +161,13 @@ class Session:
             return LiveProgress(self.err)
         return SilentProgress() if self.json else LineProgress(self.err)
 
-    def read(self, paths: Sequence[Path]) -> dict[int, tuple[Path, dict[str, bytes]]]:
-        """The submissions that can be read, by position; the others are named on stderr."""
-        readable = {}
-        for index, path in enumerate(paths):
-            try:
-                readable[index] = (path, read_sources(path, self.problem))
-            except UnreadableSources as error:
-                self._complain(str(error), Status.USAGE)
-        return readable
-
-    def judge_one(self, judge: Judge, path: Path, files: dict[str, bytes], index: int) -> None:
-        """Judge one submission and print its result."""
-        try:
-            with self.progress.following(self.problem, str(path)) as listener:
-                result = judge.judge(self.problem, files, seed=self.seed, on_event=listener)
-        except JudgeFault as error:
-            self._complain(f"{path}: {error}", Status.JUDGE_FAILURE)
-            return
+    def judge_one(self, judge: Judge, path: Path, files: dict[str, bytes], number: int) -> None:
+        """Judge one submission, the `number`-th from 1, and print its result."""
+        with self.progress.following(self.problem, str(path)) as listener:
+            result = judge.judge(self.problem, files, seed=self.seed, on_event=listener)
         self._print(result, path)
         if self.charts:
-            self._write_charts(result, self.charts, f"{index + 1}-{path.stem}")
+            self._write_charts(result, self.charts, f"{number}-{path.stem}")
         if not self.json:
             self.out.print()
         self._raise_status(_STATUSES.get(result.verdict, Status.NOT_ACCEPTED))
@@ -220,9 +213,11 @@ def _announce(words: str) -> None:
 @app.command()
 def doctor() -> None:
     """Say what is in force, what is missing and how to get it."""
-    findings = list(diagnose(Settings()))
+    settings = load_settings()
+    findings = list(diagnose(settings))
     _console(stderr=False).print(health_report(findings))
-    raise typer.Exit(Status.ACCEPTED if healthy(findings) else Status.JUDGE_FAILURE)
+    well = healthy(findings, settings.sandbox)
+    raise typer.Exit(Status.ACCEPTED if well else Status.JUDGE_FAILURE)
 
 
 @sandbox_app.command()
@@ -236,7 +231,7 @@ def build(
     ] = None,
 ) -> None:
     """Build the image that Docker boxes are made from, unless it is there already."""
-    settings = Settings()
+    settings = load_settings()
     chosen = BASES[base.value if base else settings.base]
     image = settings.for_sandbox().builder.ensure(chosen, _announce)
     typer.echo(f"{image.tag} {image.digest}")
@@ -250,18 +245,43 @@ def _console(*, stderr: bool) -> Console:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and exit; faults become a line on stderr and an exit status."""
+    """Run the command line and exit; faults become lines on stderr and an exit status."""
     try:
-        app(arguments)
-    except (UnknownProblem, ChartsUnavailable) as error:
+        with _stoppable():
+            app(arguments)
+    except (UnknownProblem, ChartsUnavailable, BadSetting, UnreadableSources) as error:
         _fail(str(error), Status.USAGE)
     except (ProblemError, SandboxError, JudgeFault) as error:
         _fail(str(error), Status.JUDGE_FAILURE)
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output left; there is nobody to tell
-        sys.exit(Status.NOT_ACCEPTED)
+    except Stopped as stopped:
+        _fail(f"stopped by {stopped.signal.name}", SIGNALLED + stopped.signal)
 
 
-def _fail(words: str, status: Status) -> None:
-    typer.echo(f"judge: {safe(words)}", err=True)
+def _fail(words: str, status: int) -> None:
+    for line in safe(words).splitlines():
+        typer.echo(f"judge: {line}", err=True)
     sys.exit(status)
+
+
+class Stopped(BaseException):
+    """A signal asked us to end: the boxes are removed on the way out, as after any exception."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.signal = signal.Signals(number)
+
+
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """Turn the signals that ask us to end into `Stopped`, but for those we are to ignore."""
+    heeded = [each for each in STOP_SIGNALS if signal.getsignal(each) is not signal.SIG_IGN]
+    before = {each: signal.signal(each, _stop) for each in heeded}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
+def _stop(number: int, _frame: FrameType | None) -> None:
+    raise Stopped(number)

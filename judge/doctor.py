@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from rich.console import RenderableType
 from rich.table import Table as Grid
@@ -23,15 +23,23 @@ from sandbox.protocol import ChannelError
 from sandbox.survey import Finding, State, survey
 
 SYMBOLS = {State.OK: ("✓", "green"), State.DEGRADED: ("!", "yellow"), State.MISSING: ("✗", "red")}
-BOXES: dict[SandboxName, tuple[SandboxName, ...]] = {
-    "auto": ("docker", "bwrap"),
-    "docker": ("docker",),
-    "bwrap": ("bwrap",),
-}
+KINDS: tuple[SandboxName, ...] = ("docker", "bwrap")
 MODES = {
     True: "each submission has namespaces of its own",
     False: "each submission has a box of its own",
 }
+
+
+@dataclass(frozen=True)
+class ProblemFinding(Finding):
+    """About one problem, or about there being none."""
+
+
+@dataclass(frozen=True)
+class BoxFinding(Finding):
+    """Whether a box of `sandbox` starts and holds."""
+
+    sandbox: SandboxName = field(kw_only=True)
 
 
 def diagnose(settings: Settings) -> Iterator[Finding]:
@@ -41,14 +49,18 @@ def diagnose(settings: Settings) -> Iterator[Finding]:
     yield from _problems(settings)
     sandbox = settings.for_sandbox()
     yield from survey(sandbox.builder, sandbox.bwrap)
-    for name in BOXES[settings.sandbox]:
+    for name in KINDS:
         yield from _box(settings, name)
 
 
-def healthy(findings: Sequence[Finding]) -> bool:
-    """Whether submissions can be judged: a box starts and holds, and all problems are valid."""
-    boxes = [finding for finding in findings if finding.name.endswith(" box")]
-    problems = [finding for finding in findings if finding.name.startswith("problem")]
+def healthy(findings: Sequence[Finding], chosen: SandboxName) -> bool:
+    """Whether submissions can be judged in the `chosen` sandbox, and all problems are valid."""
+    boxes = [
+        finding
+        for finding in findings
+        if isinstance(finding, BoxFinding) and chosen in ("auto", finding.sandbox)
+    ]
+    problems = [finding for finding in findings if isinstance(finding, ProblemFinding)]
     return any(map(_usable, boxes)) and all(map(_usable, problems))
 
 
@@ -82,7 +94,7 @@ def _chart_renderer() -> Finding:
 def _problems(settings: Settings) -> Iterator[Finding]:
     slugs = list_slugs(settings.problems)
     if not slugs:
-        yield Finding(
+        yield ProblemFinding(
             "problems", State.MISSING, f"none in {settings.problems}",
             "Set JUDGE_PROBLEMS to the folder that holds them.",
         )  # fmt: skip
@@ -90,12 +102,12 @@ def _problems(settings: Settings) -> Iterator[Finding]:
         yield _problem(settings, slug)
 
 
-def _problem(settings: Settings, slug: str) -> Finding:
+def _problem(settings: Settings, slug: str) -> ProblemFinding:
     try:
         problem = load_problem(settings.problems / slug)
     except ProblemError as error:
-        return Finding(f"problem {slug}", State.MISSING, str(error))
-    return Finding(f"problem {slug}", State.OK, f"valid, version {problem.version[:12]}")
+        return ProblemFinding(f"problem {slug}", State.MISSING, str(error))
+    return ProblemFinding(f"problem {slug}", State.OK, f"valid, version {problem.version[:12]}")
 
 
 def _box(settings: Settings, name: SandboxName) -> Iterator[Finding]:
@@ -104,17 +116,17 @@ def _box(settings: Settings, name: SandboxName) -> Iterator[Finding]:
     try:
         choice = choose(name, replace(settings.for_sandbox(), build=False), lambda _step: None)
     except SandboxError as error:
-        yield Finding(label, State.MISSING, error.problem, error.remedy)
+        yield BoxFinding(label, State.MISSING, error.problem, error.remedy, sandbox=name)
         return
     try:
-        yield from _findings_inside(choice.launcher, label)
+        yield from _findings_inside(choice.launcher, label, name)
     except SandboxError as error:
-        yield Finding(label, State.MISSING, error.problem, error.remedy)
+        yield BoxFinding(label, State.MISSING, error.problem, error.remedy, sandbox=name)
     finally:
         choice.launcher.close()
 
 
-def _findings_inside(launcher: Launcher, label: str) -> Iterator[Finding]:
+def _findings_inside(launcher: Launcher, label: str, name: SandboxName) -> Iterator[Finding]:
     with launcher.shared_dir() as shared:
         box = launcher.launch(runner_spec(), shared)
         try:
@@ -122,7 +134,7 @@ def _findings_inside(launcher: Launcher, label: str) -> Iterator[Finding]:
             mode = box.environment.sandbox
         except ChannelError as error:
             words = f"does not start: {error}\n{box.diagnostics()}".rstrip()
-            yield Finding(label, State.MISSING, words)
+            yield BoxFinding(label, State.MISSING, words, sandbox=name)
             return
         finally:
             box.kill()
@@ -132,4 +144,5 @@ def _findings_inside(launcher: Launcher, label: str) -> Iterator[Finding]:
     held = sum(probe.held for probe in ready.probes)
     detail = f"{mode}: {ready.reason or MODES[ready.nested]}; {held} of {len(ready.probes)} hold"
     state = State.OK if ready.nested else State.DEGRADED
-    yield Finding(label, state if held == len(ready.probes) else State.MISSING, detail)
+    state = state if held == len(ready.probes) else State.MISSING
+    yield BoxFinding(label, state, detail, sandbox=name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import symtable
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -57,29 +58,47 @@ class Inspection:
                 ("provided_names",), f"names are provided but {PROVIDED} is missing",
                 f"write {PROVIDED}, or remove `provided_names`",
             )  # fmt: skip
+        yield from self._defines(REFERENCE, "entry_points", self.manifest.entry_points)
+        yield from self._defines(PROVIDED, "provided_names", self.manifest.provided_names)
+
+    def _defines(self, file: str, key: str, names: Iterable[str]) -> Iterator[Fault]:
+        defined = _defined_names(self.contents.get(file, b""))
+        for name in names if defined else ():
+            if name.partition(".")[0] not in defined:
+                yield self._manifest_fault(
+                    (key,),
+                    f"{file} does not define {name!r}",
+                    "define it there, or correct the name",
+                )
 
     def _tiers(self) -> Iterator[Fault]:
         seen: list[str] = []
+        first = self.manifest.tiers[0].id
+        behind_first = {first}
         for index, tier in enumerate(self.manifest.tiers):
             if tier.id in seen:
                 yield self._manifest_fault(
                     ("tiers", index, "id"), f"two tiers have the id {tier.id!r}", "rename one"
                 )
-            for name in sorted(set(tier.requires) - set(seen)):
+            unknown = sorted(set(tier.requires) - set(seen))
+            for name in unknown:
                 yield self._manifest_fault(
                     ("tiers", index, "requires"),
                     f"tier {tier.id} requires {name!r}, which is no earlier tier",
                     f"name one of: {', '.join(seen) or '(this is the first tier)'}",
                 )
+            if behind_first.intersection(tier.requires):
+                behind_first.add(tier.id)
+            elif index > 0 and not unknown:
+                yield self._manifest_fault(
+                    ("tiers", index, "requires"),
+                    f"tier {tier.id} would run although {first} failed",
+                    f'write requires = ["{first}"], or name a tier that requires {first}',
+                )
             yield from self._exists(tier.checks, ("tiers", index, "checks"))
             seen.append(tier.id)
 
     def _files(self) -> Iterator[Fault]:
-        roles = {file.role for file in self.manifest.files}
-        if "solution" not in roles:
-            yield self._manifest_fault(
-                ("files",), 'no file has the role "solution"', 'give one file role = "solution"'
-            )
         for name in _repeated(file.name for file in self.manifest.files):
             yield self._manifest_fault(
                 ("files",), f"two files are called {name!r}", "rename one of them"
@@ -219,6 +238,16 @@ def _repeated(names: Iterable[str]) -> list[str]:
 
 def _is_check(name: str) -> bool:
     return re.fullmatch(r"checks/.*\.py", name) is not None
+
+
+def _defined_names(source: bytes) -> set[str]:
+    """What a module binds at its top level; none when it does not compile (said elsewhere)."""
+    try:
+        table = symtable.symtable(source.decode(errors="replace"), "module", "exec")
+    except (SyntaxError, ValueError):
+        return set()
+    symbols = table.get_symbols()
+    return {each.get_name() for each in symbols if each.is_assigned() or each.is_imported()}
 
 
 def _check_functions(source: bytes) -> list[ast.FunctionDef]:

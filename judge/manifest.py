@@ -65,16 +65,15 @@ class Tier(Record):
     requires: tuple[str, ...] = ()
     visible: bool | tuple[str, ...] = False
 
-    def shows(self, check: str) -> bool:
-        """Whether the check function `check` may be run without submitting."""
-        return self.visible if isinstance(self.visible, bool) else check in self.visible
-
 
 class ProblemFile(Record):
-    """One `[[files]]` entry: a file the student writes; `starter` is what the editor opens with."""
+    """One `[[files]]` entry: a file the student writes; `starter` is what the editor opens with.
+
+    The first is what checks import, and what a single submitted file is taken for.
+    """
 
     name: ModuleName
-    role: Literal["solution", "tests"] = "solution"
+    role: Literal["solution"] = "solution"
     starter: RelativePath
 
 
@@ -111,9 +110,6 @@ class Manifest(Record):
     tags: tuple[str, ...] = ()
     entry_points: tuple[Identifier, ...] = Field(min_length=1)
     provided_names: tuple[Identifier, ...] = ()
-    forbidden: tuple[Identifier, ...] = ()
-    needs: tuple[Slug, ...] = ()
-    used_by: tuple[Slug, ...] = ()
     hints: tuple[Sentence, ...] = ()
     limits: Limits
     sources: tuple[Sentence, ...] = ()

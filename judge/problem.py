@@ -26,7 +26,6 @@ from judge.inspection import (
     PROVIDED,
     REFERENCE,
     REJECTED,
-    STATEMENT,
     Inspection,
     sources_under,
 )
@@ -75,41 +74,6 @@ class Problem:
         return self.manifest.id
 
     @property
-    def title(self) -> str:
-        """The problem's name for people."""
-        return self.manifest.title
-
-    @property
-    def summary(self) -> str:
-        """One sentence."""
-        return self.manifest.summary
-
-    @property
-    def track(self) -> str:
-        """Slug of the track the problem belongs to."""
-        return self.manifest.track
-
-    @property
-    def number(self) -> int:
-        """Position in its track."""
-        return self.manifest.number
-
-    @property
-    def tags(self) -> tuple[str, ...]:
-        """Words to filter by."""
-        return self.manifest.tags
-
-    @property
-    def entry_points(self) -> tuple[str, ...]:
-        """Names the submission must define."""
-        return self.manifest.entry_points
-
-    @property
-    def provided_names(self) -> tuple[str, ...]:
-        """Names already defined for the submission."""
-        return self.manifest.provided_names
-
-    @property
     def limits(self) -> Limits:
         """What one submission may use."""
         return self.manifest.limits
@@ -126,18 +90,13 @@ class Problem:
 
     @property
     def main_file(self) -> str:
-        """Name of the first file with the role "solution": what a single file is taken for."""
-        return next(file.name for file in self.files if file.role == "solution")
+        """Name of the first file: what a single file is taken for."""
+        return self.files[0].name
 
     @cached_property
     def version(self) -> str:
         """SHA-256 of the content, in hexadecimal."""
         return content_hash(self.contents)
-
-    @property
-    def statement(self) -> str:
-        """The statement, in Markdown."""
-        return self.contents[STATEMENT].decode()
 
     @property
     def reference(self) -> bytes:
@@ -212,10 +171,23 @@ def load_problem(folder: Path) -> Problem:
 
 
 def read_contents(folder: Path) -> dict[str, bytes]:
-    """Every file of the folder by relative path, but for hidden ones and Python's caches."""
-    paths = sorted(path for path in folder.rglob("*") if path.is_file())
-    relative = ((path.relative_to(folder), path) for path in paths)
-    return {name.as_posix(): path.read_bytes() for name, path in relative if _counts(name)}
+    """Every file of the folder by relative path, but for hidden ones and Python's caches.
+
+    Raises `ProblemError` with every file that cannot be read.
+    """
+    contents: dict[str, bytes] = {}
+    faults: list[Fault] = []
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder)
+        try:
+            if _counts(name) and path.is_file():
+                contents[name.as_posix()] = path.read_bytes()
+        except OSError as error:
+            message = f"the file cannot be read: {error.strerror or type(error).__name__}"
+            faults.append(Fault(path, 1, message, "make it readable, or move it elsewhere"))
+    if faults:
+        raise ProblemError(faults)
+    return contents
 
 
 def content_hash(contents: Mapping[str, bytes]) -> str:

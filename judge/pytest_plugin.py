@@ -20,7 +20,7 @@ from judge.manifest import ProblemError
 from judge.problem import Problem, load_problem
 from judge.render import failing_check, safe
 from judge.results import CheckResult, Result, TierResult
-from judge.settings import Settings
+from judge.settings import BadSetting, load_settings
 from judge.sources import UnreadableSources, read_sources
 from judge.startup import choose_launcher, open_judge
 from judge.verdicts import Verdict
@@ -29,6 +29,7 @@ from sandbox.choose import SandboxName
 
 MANIFEST = "problem.toml"
 REPORT_WIDTH = 100
+FAULTS = (ProblemError, BadSetting, UnreadableSources, SandboxError, JudgeFault)
 
 
 class NotAccepted(Exception):
@@ -45,9 +46,9 @@ class WarmJudge:
         self.announcement = ""
 
     def get(self) -> Judge:
-        """The judge; raises `SandboxError` or `JudgeFault` when it cannot be started."""
+        """The judge; raises `BadSetting`, `SandboxError` or `JudgeFault` when there is none."""
         if self._judge is None:
-            launcher = choose_launcher(Settings(), self._sandbox, self._announce)
+            launcher = choose_launcher(load_settings(), self._sandbox, self._announce)
             self._judge = self._open.enter_context(open_judge(launcher))
         return self._judge
 
@@ -113,7 +114,7 @@ class ProblemFolder(pytest.Directory):
             problem = load_problem(self.path)
             files = self._sources(problem)
             return self.config.stash[_WARM_JUDGE].get().judge(problem, files)
-        except (ProblemError, UnreadableSources, SandboxError, JudgeFault) as error:
+        except FAULTS as error:
             raise self.CollectError(str(error)) from None
 
     def _sources(self, problem: Problem) -> dict[str, bytes]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.measure import Measurement
 from rich.padding import Padding
@@ -228,11 +229,11 @@ def _frame(frame: Frame) -> Text:
     if frame.function:
         text.append(f" in {safe(frame.function)}")
     if frame.text:
-        source = frame.text.rstrip()
-        indent = len(source) - len(source.lstrip())
-        text.append(f"\n    {safe(source.lstrip())}", "bright_black")
-        if frame.column is not None and frame.column > indent:
-            text.append("\n    " + " " * (frame.column - indent - 1) + "^", "bold red")
+        source = frame.text.strip()
+        text.append(f"\n    {safe(source)}", "bright_black")
+        before = (frame.column or 0) - 1 - frame.text.find(source)
+        if before >= 0:
+            text.append("\n    " + " " * cell_len(safe(source[:before])) + "^", "bold red")
     return text
 
 

@@ -1,7 +1,7 @@
 """Everything that can be configured from outside, and the only module that reads environment.
 
 Settings are built once, at the start of a command, and passed in. `docs/operating.md` describes
-each; a test compares.
+each; a test compares. What is wrong with one is a `BadSetting`, never a traceback.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ import shlex
 from pathlib import Path
 from typing import Literal
 
-from pydantic import AliasChoices, Field
+from pydantic import AliasChoices, Field, ValidationError, field_validator
+from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from sandbox.choose import DEFAULT_ENGINE, SandboxName, SandboxSettings
@@ -29,6 +30,13 @@ def default_problems() -> Path:
 def default_cache() -> Path:
     """Where wheels for images are kept between builds."""
     return Path.home() / ".cache" / "judge"
+
+
+class BadSetting(Exception):
+    """A setting has a value it cannot have; the message names the variable and says what it may be.
+
+    One line for each such setting.
+    """
 
 
 class Settings(BaseSettings):
@@ -64,6 +72,12 @@ class Settings(BaseSettings):
         default="", description="added to `pip download` when wheels for an image are fetched"
     )
 
+    @field_validator("pip_options")
+    @classmethod
+    def _has_words(cls, options: str) -> str:
+        shlex.split(options)  # raises ValueError when a quotation mark is missing
+        return options
+
     def for_sandbox(self) -> SandboxSettings:
         """What the sandbox needs to know. No box may see the problems."""
         return SandboxSettings(
@@ -75,3 +89,18 @@ class Settings(BaseSettings):
             hidden=(self.problems,),
             pip_options=tuple(shlex.split(self.pip_options)),
         )
+
+
+def load_settings() -> Settings:
+    """The settings in force; raises `BadSetting`."""
+    try:
+        return Settings()
+    except ValidationError as error:
+        raise BadSetting("\n".join(map(_sentence, error.errors()))) from None
+
+
+def _sentence(error: ErrorDetails) -> str:
+    """For example: JUDGE_SANDBOX: input should be 'auto', 'docker' or 'bwrap', but it is 'foo'."""
+    variable = f"JUDGE_{error['loc'][0]}".upper()
+    words = error["msg"].removeprefix("Value error, ")
+    return f"{variable}: {words[0].lower()}{words[1:]}, but it is {error['input']!r}."

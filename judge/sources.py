@@ -1,8 +1,9 @@
-"""The files of one submission, read from a path that somebody typed."""
+"""The files of submissions, read from paths that somebody typed."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from judge.problem import Problem
@@ -11,7 +12,21 @@ _MODULE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\.py")
 
 
 class UnreadableSources(Exception):
-    """The path holds no submission; the message says why and what to do."""
+    """No submission can be read there; a line for each path says why and what to do."""
+
+
+def read_all_sources(paths: Iterable[Path], problem: Problem) -> list[dict[str, bytes]]:
+    """What `read_sources` reads at each path, or `UnreadableSources` that names every bad one."""
+    submissions: list[dict[str, bytes]] = []
+    refusals: list[str] = []
+    for path in paths:
+        try:
+            submissions.append(read_sources(path, problem))
+        except UnreadableSources as error:
+            refusals.append(str(error))
+    if refusals:
+        raise UnreadableSources("\n".join(refusals))
+    return submissions
 
 
 def read_sources(path: Path, problem: Problem) -> dict[str, bytes]:
@@ -27,9 +42,8 @@ def read_sources(path: Path, problem: Problem) -> dict[str, bytes]:
         return {problem.main_file: _read_file(path, problem.limits.source_bytes + 1)}
     except OSError as error:
         reason = (error.strerror or type(error).__name__).lower()
-        raise UnreadableSources(
-            f"{path}: {reason}. Name a file, or a folder that holds {problem.main_file}."
-        ) from None
+        remedy = f"Name a file that can be read, or a folder that holds {problem.main_file}."
+        raise UnreadableSources(f"{error.filename or path}: {reason}. {remedy}") from None
 
 
 def source_size(files: dict[str, bytes]) -> int:

@@ -9,6 +9,9 @@ import pytest
 from judge.judging import Judge
 from judge.verdicts import Verdict
 from tests.judging.tiny import HEADER, check_source, oracle_check, tiny_problem
+from tests.problems.local_session import in_session
+
+SEED = 7
 
 SOURCE = """\
 import numpy as np
@@ -50,6 +53,10 @@ def array(x):
 def overwrite(x, y):
     x[0] = 7
     return y + 1
+
+
+def put(x, value):
+    x[1] = value
 
 
 def low(x):
@@ -139,6 +146,13 @@ BODIES = {
         assert seen.changed[0].after[0] == 7 and torch.equal(seen.changed[0].before, before)
         assert_close(seen.value, y + 1)
     """,
+    "a_change_from_zero_to_nan_or_minus_zero_is_a_change": """
+        for value in (float("nan"), -0.0):
+            x = torch.zeros(3, dtype=torch.float64)
+            seen = submission.observe("put", x, value)
+            assert [change.name for change in seen.changed] == [0], str(value)
+        assert not submission.observe("put", torch.zeros(3), 0.0).changed
+    """,
     "bfloat16_and_conjugate_views_have_a_rule": """
         x = rng.normal(2, 2)
         low, conjugate = submission.low(x)
@@ -169,7 +183,7 @@ BODIES = {
 
 @pytest.mark.parametrize("name", BODIES)
 def test_in_a_box(warm_judge: Judge, tmp_path: Path, name: str) -> None:
-    """Each body is a check, run against `SOURCE` in a box; a failure is also run locally."""
+    """Each body is a check, run against `SOURCE` in a box and beside the check: both must pass."""
     problem = tiny_problem(
         tmp_path,
         BODIES[name],
@@ -178,3 +192,5 @@ def test_in_a_box(warm_judge: Judge, tmp_path: Path, name: str) -> None:
     )
     checked = oracle_check(warm_judge.judge(problem, {"solution.py": SOURCE.encode()}))
     assert (checked.verdict, checked.message) == (Verdict.AC, "")
+    local = in_session(problem.folder, lambda session: session.failures(SOURCE.encode(), SEED))
+    assert local == {}

@@ -6,27 +6,28 @@ import os
 import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 import pytest
 import torch
-from _pytest.runner import runtestprotocol
 
-from judge.checks import CURRENT, Charts, CheckInfo, Judging, LocalSubmission, describe
+from judge.checks import Charts, CheckInfo, Judging, LocalSubmission, describe
+from judge.grader.grading import CheckRunner
 
 Answer = TypeVar("Answer")
 MAIN = "solution.py"
+PATIENCE_S = 10.0
 
 
 @dataclass
 class LocalSession:
-    """A collected session. `outcomes` holds what the checks of the latest run raised, by id."""
+    """A collected session, run by the grader's own check runner."""
 
     session: pytest.Session
-    provided: bytes
-    outcomes: dict[str, BaseException] = field(default_factory=dict)
+    provided: bytes | None
+    runner: CheckRunner
 
     @property
     def checks(self) -> list[CheckInfo]:
@@ -36,11 +37,12 @@ class LocalSession:
         """Messages of the failing checks by id, in order."""
         submission = LocalSubmission.from_sources({MAIN: source}, MAIN, self.provided)
         judging = Judging(submission, seed, charts or Charts())
-        self.session.config.stash[CURRENT] = judging
-        self.outcomes.clear()
+        failed = {}
         for item in self.session.items:
-            runtestprotocol(item, log=False, nextitem=None)
-        return {name: str(error) for name, error in self.outcomes.items()}
+            error = self.runner.run(item, judging, PATIENCE_S).error
+            if error is not None:
+                failed[describe(item).id] = str(error)
+        return failed
 
 
 def failing_tiers(failures: dict[str, str]) -> list[str]:
@@ -50,39 +52,30 @@ def failing_tiers(failures: dict[str, str]) -> list[str]:
 
 def in_session(folder: Path, work: Callable[[LocalSession], Answer]) -> Answer:
     """What `work` returns when it is given the collected checks of `folder`."""
-    plugin = _Plugin(folder, work)
+    runner = CheckRunner()
+    plugin = _Plugin(folder, work, runner)
     arguments = ["-p", "judge.checks.fixtures", "-p", "no:cacheprovider", "-p", "no:terminal"]
     arguments += ["-p", "no:judge", "-c", os.devnull, "--rootdir", str(folder)]
     with _as_in_a_box():
-        pytest.main([*arguments, str(folder / "checks")], plugins=[plugin])
+        pytest.main([*arguments, str(folder / "checks")], plugins=[plugin, runner])
     assert plugin.answers, "the checks could not be collected"
     return plugin.answers[0]  # type: ignore[no-any-return]
 
 
 class _Plugin:
-    def __init__(self, folder: Path, work: Callable[[LocalSession], object]) -> None:
+    def __init__(
+        self, folder: Path, work: Callable[[LocalSession], object], runner: CheckRunner
+    ) -> None:
         self._folder = folder
         self._work = work
-        self._local: LocalSession | None = None
+        self._runner = runner
         self.answers: list = []  # type: ignore[type-arg]  # the caller knows what `work` returns
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        provided = (self._folder / "provided.py").read_bytes()
-        self._local = LocalSession(session, provided)
-        self.answers.append(self._work(self._local))
+        path = self._folder / "provided.py"
+        provided = path.read_bytes() if path.exists() else None
+        self.answers.append(self._work(LocalSession(session, provided, self._runner)))
         return True
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_makereport(
-        self, item: pytest.Item, call: pytest.CallInfo[None]
-    ) -> pytest.TestReport:
-        """A report without pytest's long representation, which takes longer than the checks."""
-        raised = call.excinfo is not None
-        if call.excinfo is not None and self._local is not None:
-            self._local.outcomes[describe(item).id] = call.excinfo.value
-        outcome: Literal["failed", "passed"] = "failed" if raised else "passed"
-        phase = call.when if call.when != "collect" else "setup"
-        return pytest.TestReport(item.nodeid, item.location, {}, outcome, None, phase)
 
 
 @contextmanager
