@@ -119,14 +119,15 @@ def _box(settings: Settings, name: SandboxName) -> Iterator[Finding]:
         yield BoxFinding(label, State.MISSING, error.problem, error.remedy, sandbox=name)
         return
     try:
-        yield from _findings_inside(choice.launcher, label, name)
+        yield from _findings_inside(choice.launcher, name)
     except SandboxError as error:
         yield BoxFinding(label, State.MISSING, error.problem, error.remedy, sandbox=name)
     finally:
         choice.launcher.close()
 
 
-def _findings_inside(launcher: Launcher, label: str, name: SandboxName) -> Iterator[Finding]:
+def _findings_inside(launcher: Launcher, name: SandboxName) -> Iterator[Finding]:
+    label = f"{name} box"
     with launcher.shared_dir() as shared:
         box = launcher.launch(runner_spec(), shared)
         try:

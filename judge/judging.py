@@ -58,6 +58,7 @@ GRADER_PIDS = 512
 RUNNER_TMP_BYTES = 64 << 20
 GRADER_TMP_BYTES = 64 << 20
 SEED_BITS = 48
+MAX_FILES = 64
 RUNNER_CPUS = 1.5  # the student's thread, with room for init and the zygote beside it
 SOCKETS_FOLDER = "/run/judge"
 
@@ -76,8 +77,8 @@ class _Lost(Exception):
     """This attempt ended without a verdict; another may succeed."""
 
 
-class _GraderLost(_Lost):
-    """... because the grader box is gone; the runner box is as good as before."""
+class _RunnerLost(_Lost):
+    """... because the runner box is gone or does not answer; another has to be started."""
 
 
 # --- the grader box -------------------------------------------------------------------------------
@@ -133,8 +134,8 @@ class _Grader:
                         yield EVENT.validate_json(received.payload)
                         if last:
                             return
-                    case JobLost(reason=reason):
-                        raise _Lost(reason)
+                    case JobLost(reason=reason, by_runner=by_runner):
+                        raise _RunnerLost(reason) if by_runner else _Lost(reason)
                     case _:
                         raise _Lost("the grader answered out of turn")
 
@@ -149,7 +150,7 @@ class _Grader:
         self._inboxes[key] = inbox
         try:
             if self.gone:
-                raise _GraderLost("the grader box is gone")
+                raise _Lost("the grader box is gone")
             yield inbox
         finally:
             del self._inboxes[key]
@@ -159,7 +160,7 @@ class _Grader:
             with self._sending:
                 self._box.send(message, [payload], time.monotonic() + START_PATIENCE_S)
         except ChannelError as error:
-            raise _GraderLost(f"the grader box is gone: {error}") from None
+            raise _Lost(f"the grader box is gone: {error}") from None
 
     def _listen(self) -> None:
         try:
@@ -193,7 +194,7 @@ def _next(inbox: queue.SimpleQueue[_Message], patience_s: float) -> _Message:
     except queue.Empty:
         raise _Lost(f"the grader said nothing for {patience_s:g} s") from None
     if received.message is None:
-        raise _GraderLost("the grader box is gone")
+        raise _Lost("the grader box is gone")
     return received
 
 
@@ -301,7 +302,7 @@ class Judge:
                     f"This was our fault, not yours: judging failed {ATTEMPTS} times ({lost})."
                 )
                 listen(Restarted())
-                if not isinstance(lost, _GraderLost):
+                if isinstance(lost, _RunnerLost | SandboxError):
                     slot.discard()
             else:
                 return
@@ -510,6 +511,8 @@ def pack_of(problem: Problem) -> ProblemPack:
 
 def too_large(problem: Problem, files: Mapping[str, bytes]) -> str | None:
     """Why the sources are refused unparsed, in words; None when they are not."""
+    if len(files) > MAX_FILES:
+        return f"There are more than {MAX_FILES} files, so they were not read. Join some of them."
     limit = problem.limits.source_bytes
     if sum(len(source) for source in files.values()) <= limit:
         return None

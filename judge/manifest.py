@@ -146,7 +146,17 @@ def validate(model: type[Model], path: Path, source: TomlSource) -> Model | list
     try:
         return model.model_validate(source.tree)
     except ValidationError as error:
-        return [_schema_fault(model, path, source, each) for each in error.errors()]
+        errors = error.errors()
+        return [
+            _schema_fault(model, path, source, each)
+            for each in errors
+            if not any(_is_inside(other, each) for other in errors)
+        ]
+
+
+def _is_inside(error: ErrorDetails, table: ErrorDetails) -> bool:
+    """Whether `error` is why `table` is wrong: a list is too short without the items refused."""
+    return error is not table and error["loc"][: len(table["loc"])] == table["loc"]
 
 
 # --- words for pydantic's errors --------------------------------------------------------------

@@ -12,7 +12,7 @@ from rich.spinner import Spinner
 from rich.table import Table as Grid
 from rich.text import Text
 
-from judge.events import CheckFinished, Event, TierFinished, TierStarted
+from judge.events import CheckFinished, Event, Restarted, TierFinished, TierStarted
 from judge.problem import Problem
 from judge.render import safe, verdict_text
 from judge.verdicts import Verdict
@@ -51,7 +51,7 @@ class SilentProgress:
 
 
 class LineProgress:
-    """One line for each finished tier."""
+    """One line for each finished tier, and one before they come again."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -64,14 +64,19 @@ class LineProgress:
 
     @contextmanager
     def following(self, problem: Problem, label: str) -> Iterator[Listener]:
-        """Print a line when a tier is finished."""
+        """Print a line when a tier is finished, or when judging begins again."""
         titles = {tier.id: tier.title for tier in problem.tiers}
 
         def listen(event: Event) -> None:
-            if isinstance(event, TierFinished):
-                count = "" if event.verdict is Verdict.SK else f" {event.passed}/{event.total}"
-                words = f"{event.tier} {titles.get(event.tier, '')}: {event.verdict.value}{count}"
-                self._console.print(Text(safe(f"{label}: {words}")))
+            match event:
+                case TierFinished(tier=tier, verdict=verdict):
+                    count = "" if verdict is Verdict.SK else f" {event.passed}/{event.total}"
+                    say(f"{tier} {titles.get(tier, '')}: {verdict.value}{count}")
+                case Restarted():
+                    say("judging again")
+
+        def say(words: str) -> None:
+            self._console.print(Text(safe(f"{label}: {words}")))
 
         yield listen
 
@@ -104,7 +109,7 @@ class _Board:
 
     def __init__(self, problem: Problem, label: str) -> None:
         self._problem = problem
-        self._label = label
+        self._name = self._label = label
         self._running: str | None = None
         self._checks_done = 0
         self._finished: dict[str, TierFinished] = {}
@@ -119,6 +124,10 @@ class _Board:
         elif isinstance(event, TierFinished):
             self._running = None
             self._finished[event.tier] = event
+        elif isinstance(event, Restarted):
+            self._running = None
+            self._finished.clear()
+            self._label = f"{self._name}: judging again"
 
     def __rich__(self) -> RenderableType:
         grid = Grid.grid(padding=(0, 2))

@@ -228,8 +228,8 @@ def _frame(frame: Frame) -> Text:
     text = Text(f"{safe(frame.file)}:{frame.line}")
     if frame.function:
         text.append(f" in {safe(frame.function)}")
-    if frame.text:
-        source = frame.text.strip()
+    source = frame.text.strip()
+    if source:
         text.append(f"\n    {safe(source)}", "bright_black")
         before = (frame.column or 0) - 1 - frame.text.find(source)
         if before >= 0:

@@ -22,8 +22,8 @@ BASES = {"auto": None, "python": Base.PYTHON, "debian": Base.DEBIAN}
 
 
 def default_problems() -> Path:
-    """The copy inside an installed package, else the checkout's folder beside the package."""
-    packaged = PACKAGE / "_problems"
+    """The copy installed beside the package, else the checkout's folder in the same place."""
+    packaged = PACKAGE.parent / "judge_problems"
     return packaged if packaged.is_dir() else PACKAGE.parent / "problems"
 
 
@@ -86,7 +86,7 @@ class Settings(BaseSettings):
             base=BASES[self.base],
             runtime=self.runtime,
             bwrap=self.bwrap,
-            hidden=(self.problems,),
+            hidden=(self.problems, default_problems()),
             pip_options=tuple(shlex.split(self.pip_options)),
         )
 

@@ -65,5 +65,8 @@ def _read_folder(folder: Path, problem: Problem) -> dict[str, bytes]:
 
 
 def _read_file(path: Path, limit: int) -> bytes:
-    with path.open("rb") as file:
-        return file.read(limit)
+    try:
+        with path.open("rb") as file:
+            return file.read(limit)
+    except OSError as error:  # which names no file when opening went well
+        raise OSError(error.errno, error.strerror, str(path)) from None

@@ -334,6 +334,17 @@ def decode_arrays(
     return decoded, payload[start:]
 
 
+def referred_arrays(value: Value) -> set[int]:
+    """Indices of the arrays that `value` has in it."""
+    match value:
+        case Ref(index):
+            return {index}
+        case Items(_, items) | Pairs(_, items):
+            return set().union(*(referred_arrays(item) for item in items))
+        case _:
+            return set()
+
+
 def build(  # noqa: PLR0911  # one return a kind
     value: Value, resolve: Callable[[Ref], object], depth: int = 0
 ) -> object:

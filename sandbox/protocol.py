@@ -44,6 +44,7 @@ MAX_ARRAYS = 1024
 MAX_DIMENSIONS = 32
 MAX_MESSAGE_CHARS = 2048
 MAX_NESTING = 32
+MAX_LINE = 1 << 20
 
 _JOINED_BYTES = 1 << 18
 
@@ -75,6 +76,7 @@ class DeadlinePassed(ChannelError):
 
 Name = Annotated[str, Meta(max_length=256)]
 Text = Annotated[str, Meta(max_length=MAX_MESSAGE_CHARS)]
+Line = Annotated[int, Meta(ge=0, le=MAX_LINE)]
 Size = Annotated[int, Meta(ge=0, le=1 << 40)]
 Shape = Annotated[tuple[Size, ...], Meta(max_length=MAX_DIMENSIONS)]
 Strides = Annotated[tuple[int, ...], Meta(max_length=MAX_DIMENSIONS)]
@@ -157,7 +159,7 @@ class CodeFrame(Struct, frozen=True):
     """One frame of a traceback, always inside a file of the submission. Lines count from 1."""
 
     file: Name
-    line: int
+    line: Line
     function: Name
     text: Name = ""
 
@@ -169,8 +171,8 @@ class Failure(Struct, frozen=True):
     bases: Annotated[list[Name], Meta(max_length=32)]
     message: Text
     frames: Annotated[list[CodeFrame], Meta(max_length=32)] = []
-    syntax_line: int | None = None
-    syntax_column: int | None = None
+    syntax_line: Line | None = None
+    syntax_column: Line | None = None
     syntax_text: Name = ""
 
 
@@ -308,7 +310,12 @@ class Lease(Struct, frozen=True, tag="lease"):
 
 
 class Granted(Struct, frozen=True, tag="granted"):
-    """The child waits. The descriptor of its connection comes with this frame (SCM_RIGHTS)."""
+    """The child waits. Two descriptors come with this frame (SCM_RIGHTS).
+
+    The first is the child's connection. From the second, what the child printed can be read once
+    it has ended, up to the end of the stream; it goes past the zygote, whose later children must
+    find nothing of earlier ones in their memory.
+    """
 
     box: Name
 
@@ -328,7 +335,6 @@ class Report(Struct, frozen=True, tag="report"):
     ended: Literal["killed", "exited", "signalled", "memory", "output", "cpu"]
     code: int
     signal: int
-    output: bytes
     output_truncated: bool
     cpu_ms: float
     peak_memory_bytes: int
@@ -416,11 +422,11 @@ class Connection:
         for part in parts:
             self._send_all(part, deadline)
 
-    def send_with_descriptor(self, message: Struct, descriptor: int) -> None:
-        """Send one small frame and a descriptor with it. Needs a Unix socket."""
+    def send_with_descriptors(self, message: Struct, descriptors: Sequence[int]) -> None:
+        """Send one small frame and descriptors with it. Needs a Unix socket."""
         frame = self._frame(message, ())
         try:
-            sent = socket.send_fds(self._unix_socket(), [frame], [descriptor])
+            sent = socket.send_fds(self._unix_socket(), [frame], descriptors)
         except OSError as error:
             raise ConnectionLost(f"the peer is gone ({error.strerror})") from None
         self._send_all(memoryview(frame)[sent:], deadline=None)
@@ -438,20 +444,27 @@ class Connection:
         """
         return self._receive_rest(kind, self._receive_exactly(PREFIX.size, deadline), deadline)
 
-    def receive_with_descriptor(self, kind: type[T], deadline: float | None) -> tuple[T, int]:
-        """Receive one frame that must bring a descriptor along. Needs a Unix socket."""
+    def receive_with_descriptors(
+        self, kind: type[T], count: int, deadline: float | None
+    ) -> tuple[T, list[int]]:
+        """Receive one frame that must bring `count` descriptors along. Needs a Unix socket."""
         self._wait(for_reading=True, deadline=deadline)
         try:
-            start, descriptors, _, _ = socket.recv_fds(self._unix_socket(), PREFIX.size, 1)
+            start, descriptors, _, _ = socket.recv_fds(self._unix_socket(), PREFIX.size, count)
         except OSError as error:
             raise ConnectionLost(f"the peer is gone ({error.strerror})") from None
         if not start:
             raise ConnectionLost("the peer closed the connection")
-        prefix = start + self._receive_exactly(PREFIX.size - len(start), deadline)
-        message: T = self._receive_rest(kind, prefix, deadline)[0]
-        if len(descriptors) != 1:
-            raise ProtocolError("a descriptor was expected with this frame")
-        return message, descriptors[0]
+        try:
+            prefix = start + self._receive_exactly(PREFIX.size - len(start), deadline)
+            message: T = self._receive_rest(kind, prefix, deadline)[0]
+            if len(descriptors) != count:
+                raise ProtocolError("descriptors were expected with this frame")
+        except ChannelError:
+            for descriptor in descriptors:
+                os.close(descriptor)
+            raise
+        return message, descriptors
 
     def pending(self) -> bool:
         """True when bytes wait to be read, or the peer is gone."""

@@ -22,6 +22,11 @@ def printable(text: str, limit: int | None = None) -> str:
     return shown
 
 
+def one_line(text: str, limit: int | None = None) -> str:
+    """`printable` for names and the like, which a line break would let pass for more than one."""
+    return printable(text, limit).replace("\n", "\\n").replace("\t", "\\t")
+
+
 def printable_bytes(data: bytes, limit: int | None = None) -> str:
     """Bytes that a program wrote, decoded as UTF-8 where they are, made printable."""
     return printable(data.decode("utf-8", errors="backslashreplace"), limit)

@@ -2,8 +2,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +18,7 @@ from judge.results import Result
 from sandbox.boxes import Launcher
 from tests.small_problem import FILES, MANIFEST, write_problem
 
+ROOT = Path(__file__).parent.parent
 RIGHT = FILES["submissions/accepted/sum.py"]
 WRONG = "def double(x):\n    print('[red]hello[/red]')\n    return 2 * x + (x > 0.5)\n"
 
@@ -53,6 +57,12 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     return run
 
 
+def unreadable(path: Path) -> Path:
+    """Make a file that nobody can read, not even root: its first byte is not mapped."""
+    path.symlink_to("/proc/self/mem")
+    return path
+
+
 # --- without a sandbox ----------------------------------------------------------------------------
 
 
@@ -89,7 +99,7 @@ def test_a_path_that_is_not_there_is_a_usage_error_that_says_what_to_do(run: Run
     ended = run("run", "double", "missing.py")
     assert (ended.status, ended.out) == (2, "")
     assert "missing.py: no such file or directory" in ended.err
-    assert "Name a file, or a folder that holds solution.py" in ended.err
+    assert "Name a file that can be read, or a folder that holds solution.py" in ended.err
 
 
 def test_a_folder_without_the_main_file_is_a_usage_error(run: Run, tmp_path: Path) -> None:
@@ -111,6 +121,19 @@ def test_a_file_that_cannot_be_imported_by_its_name_is_a_usage_error(
     assert "my-helper.py: this name cannot be imported" in ended.err
 
 
+def test_every_path_that_cannot_be_read_is_named_and_nothing_is_judged(
+    run: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "right.py").write_text(RIGHT)
+    (tmp_path / "empty").mkdir()
+    unreadable(tmp_path / "locked.py")
+    ended = run("run", "double", "missing.py", "right.py", "empty", "locked.py", "--json")
+    assert (ended.status, ended.out) == (2, "")
+    lines = ended.err.splitlines()
+    assert [line.split(":")[1].strip() for line in lines] == ["missing.py", "empty", "locked.py"]
+    assert all(line.startswith("judge: ") and "solution.py" in line for line in lines)
+
+
 def test_a_path_with_terminal_commands_in_it_is_shown_escaped(run: Run) -> None:
     assert "\x1b" not in run("run", "double", "\x1b[31mred.py").err
 
@@ -125,6 +148,37 @@ def test_a_broken_problem_is_the_judges_failure_with_file_and_line(
     assert f"{manifest}:10: " in ended.err
 
 
+def test_a_problem_that_cannot_be_read_is_the_judges_failure_with_the_file(
+    run: Run, tmp_path: Path
+) -> None:
+    provided = unreadable(tmp_path / "problems" / "double" / "provided.py")
+    ended = run("run", "double", "x.py")
+    assert ended.status == 3
+    assert f"{provided}:1: the file cannot be read" in ended.err
+
+
+@pytest.mark.parametrize("command", [["run", "double", "x.py"], ["doctor"], ["sandbox", "build"]])
+@pytest.mark.parametrize(
+    ("variable", "value", "words"),
+    [
+        ("JUDGE_SANDBOX", "foo", "input should be 'auto', 'docker' or 'bwrap', but it is 'foo'."),
+        ("JUDGE_PIP_OPTIONS", "'x", 'no closing quotation, but it is "\'x".'),
+    ],
+)
+def test_a_bad_setting_is_a_usage_error_that_names_it(
+    run: Run,
+    monkeypatch: pytest.MonkeyPatch,
+    command: list[str],
+    variable: str,
+    value: str,
+    words: str,
+) -> None:
+    monkeypatch.setenv(variable, value)
+    ended = run(*command)
+    assert (ended.status, ended.out) == (2, "")
+    assert ended.err == f"judge: {variable}: {words}\n"
+
+
 def test_charts_without_their_optional_part_are_a_usage_error(run: Run) -> None:
     del run  # for its folder and problem
     program = (
@@ -134,7 +188,7 @@ def test_charts_without_their_optional_part_are_a_usage_error(run: Run) -> None:
     ended = subprocess.run(
         [sys.executable, "-c", program, "run", "double", "x.py", "--charts", "charts"],
         capture_output=True, text=True, check=False,
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parent.parent)},
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
     )  # fmt: skip
     assert ended.returncode == 2
     assert "pip install 'judge[charts]'" in ended.stderr
@@ -143,7 +197,7 @@ def test_charts_without_their_optional_part_are_a_usage_error(run: Run) -> None:
 # --- in a sandbox ---------------------------------------------------------------------------------
 
 
-def test_json_has_a_result_per_line_in_order_and_a_bad_path_loses_nothing(
+def test_json_has_a_result_per_line_in_the_order_of_the_paths(
     run: Run, tmp_path: Path, launcher: Launcher
 ) -> None:
     (tmp_path / "right.py").write_text(RIGHT)
@@ -152,15 +206,41 @@ def test_json_has_a_result_per_line_in_order_and_a_bad_path_loses_nothing(
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "solution.py").write_text("from parts import double\n")
     (tmp_path / "folder" / "parts.py").write_text(RIGHT)
-    paths = ["wrong.py", "missing.py", "right.py", "large.py", "folder"]
+    paths = ["wrong.py", "right.py", "large.py", "folder"]
     ended = run("run", "double", *paths, "--json", "--seed", 7, "--sandbox", launcher.name)
     assert [result.verdict for result in ended.results] == ["WA", "AC", "CE", "AC"]
     assert {result.seed for result in ended.results} == {7}
     assert {result.environment.sandbox.partition("/")[0] for result in ended.results} == {
         launcher.name
     }
-    assert ended.status == 2
-    assert "missing.py: no such file" in ended.err
+    assert ended.status == 1
+
+
+@pytest.mark.parametrize(
+    ("number", "moment"),
+    [(signal.SIGINT, "starting the sandbox"), (signal.SIGTERM, "T1")],
+)
+def test_a_signal_ends_the_run_in_one_line_and_leaves_no_box_behind(
+    run: Run, tmp_path: Path, launcher: Launcher, number: signal.Signals, moment: str
+) -> None:
+    del run  # for its folder and problem
+    (tmp_path / "right.py").write_text(RIGHT)
+    (tmp_path / "slow.py").write_text("def double(x):\n    while True: pass\n")
+    command = [sys.executable, "-m", "judge", "run", "double", "right.py", "slow.py"]
+    launcher.remove_orphans()
+    with subprocess.Popen(
+        [*command, "--sandbox", launcher.name], text=True,
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    ) as process:  # fmt: skip
+        assert process.stderr
+        assert any(moment in line for line in process.stderr)
+        time.sleep(0.3)  # into the start of the boxes, or into the slow one
+        process.send_signal(number)
+        _, words = process.communicate(timeout=30)
+    assert process.returncode == 128 + number
+    assert words == f"judge: stopped by {number.name}\n"
+    assert launcher.remove_orphans() == 0
 
 
 def test_the_report_names_check_error_and_a_replay_that_gives_the_same(
@@ -186,12 +266,11 @@ def test_the_report_names_check_error_and_a_replay_that_gives_the_same(
 def test_right_submissions_end_with_status_0_and_their_charts_are_written(
     tmp_path: Path, launcher: Launcher
 ) -> None:
-    root = Path(__file__).parent.parent
-    reference = root / "problems" / "multi-head-attention" / "reference.py"
+    reference = ROOT / "problems" / "multi-head-attention" / "reference.py"
     arguments = ["run", "multi-head-attention", str(reference), "--charts", str(tmp_path)]
     ended = subprocess.run(
         [sys.executable, "-m", "judge", *arguments, "--sandbox", launcher.name],
-        capture_output=True, text=True, check=False, cwd=root,
+        capture_output=True, text=True, check=False, cwd=ROOT,
     )  # fmt: skip
     assert ended.returncode == 0, ended.stdout + ended.stderr
     written = sorted(path.suffix for path in tmp_path.iterdir())
@@ -211,12 +290,13 @@ def test_checks_that_cannot_be_collected_are_the_judges_failure(
     assert "checks/test_t1_oracle.py:1" in ended.err + json.dumps(ended.out)
 
 
-def test_the_doctor_tries_a_box_and_says_which_mode_is_in_force(
+def test_the_doctor_tries_a_box_of_each_kind_and_says_which_mode_is_in_force(
     run: Run, launcher: Launcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("JUDGE_SANDBOX", launcher.name)
     ended = run("doctor")
     assert ended.status == 0, ended.out
+    assert re.findall(r"(\w+) box  ", ended.out) == ["docker", "bwrap"]
     (box,) = (line for line in ended.out.splitlines() if f"{launcher.name} box" in line)
     assert f"{launcher.name}/nested" in box or f"{launcher.name}/single" in box
     assert "problem double valid" in " ".join(ended.out.split())

@@ -19,7 +19,7 @@ IN_A_RUNNER = {"torch", "numpy", "msgspec"}
 def modules() -> dict[str, Path]:
     """Our modules by dotted name."""
     paths = [path for package in OURS for path in (ROOT / package).rglob("*.py")]
-    return {dotted_name(path): path for path in paths if "_problems" not in path.parts}
+    return {dotted_name(path): path for path in paths}
 
 
 def dotted_name(path: Path) -> str:

@@ -129,6 +129,64 @@ def test_an_unknown_requirement_is_reported(tmp_path: Path) -> None:
     assert "T0" in fault.remedy
 
 
+MORE_TIERS = """
+[[tiers]]
+id = "T2"
+title = "Edges"
+about = "It holds at the edges."
+checks = "checks/test_t1_oracle.py"
+requires = ["T1"]
+
+[[files]]"""
+
+
+def test_a_tier_that_would_run_although_the_first_failed_is_reported(tmp_path: Path) -> None:
+    broken = MANIFEST.replace('requires = ["T0"]\n', "").replace("\n[[files]]", MORE_TIERS)
+    first, second = faults_of(write_problem(tmp_path, problem_toml=broken))
+    assert first.line == line_of(broken, 'id = "T1"') - 1
+    assert second.line == line_of(broken, 'requires = ["T1"]')
+    assert "tier T1 would run although T0 failed" in first.message
+    assert 'requires = ["T0"]' in first.remedy
+
+
+def test_a_tier_may_require_the_first_one_through_another(tmp_path: Path) -> None:
+    longer = MANIFEST.replace("\n[[files]]", MORE_TIERS)
+    problem = load_problem(write_problem(tmp_path, problem_toml=longer))
+    assert [tier.requires for tier in problem.tiers] == [(), ("T0",), ("T1",)]
+
+
+@pytest.mark.parametrize("line", ['forbidden = ["sorted"]', 'needs = ["x"]', 'used_by = ["x"]'])
+def test_a_key_that_nothing_enforces_is_refused(tmp_path: Path, line: str) -> None:
+    broken = MANIFEST.replace("tags =", f"{line}\ntags =")
+    fault = only_fault(write_problem(tmp_path, problem_toml=broken))
+    assert fault.line == line_of(broken, line)
+    assert fault.message == f"the file has an unknown key `{line.partition(' ')[0]}`"
+    assert fault.remedy == "remove it"
+
+
+def test_a_file_of_another_role_is_refused(tmp_path: Path) -> None:
+    broken = MANIFEST.replace('role = "solution"', 'role = "tests"')
+    fault = only_fault(write_problem(tmp_path, problem_toml=broken))
+    assert fault.line == line_of(broken, "role =")
+    assert "input should be 'solution'" in fault.message
+
+
+def test_an_entry_point_that_the_reference_does_not_define_is_reported(tmp_path: Path) -> None:
+    broken = MANIFEST.replace('entry_points = ["double"]', 'entry_points = ["dubble"]')
+    fault = only_fault(write_problem(tmp_path, problem_toml=broken))
+    assert fault.line == line_of(broken, "entry_points")
+    assert fault.message == "reference.py does not define 'dubble'"
+
+
+def test_a_provided_name_that_is_not_defined_is_reported(tmp_path: Path) -> None:
+    broken = MANIFEST.replace("\n[limits]", 'provided_names = ["kernel", "tau"]\n\n[limits]')
+    folder = write_problem(tmp_path, problem_toml=broken)
+    (folder / "provided.py").write_text("from math import pi, tau\n")
+    fault = only_fault(folder)
+    assert fault.line == line_of(broken, "provided_names")
+    assert fault.message == "provided.py does not define 'kernel'"
+
+
 def test_two_tiers_of_one_name_are_reported(tmp_path: Path) -> None:
     broken = MANIFEST.replace('id = "T1"', 'id = "T0"').replace('requires = ["T0"]\n', "")
     first, *_ = faults_of(write_problem(tmp_path, problem_toml=broken))

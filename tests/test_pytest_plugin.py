@@ -57,3 +57,13 @@ def test_a_broken_problem_is_a_collection_error_with_file_and_line(
     assert ended.returncode == 2
     assert f"{folder / 'problem.toml'}:10: " in ended.stdout
     assert "Traceback" not in ended.stdout
+
+
+def test_a_bad_setting_is_a_collection_error_that_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JUDGE_SANDBOX", "foo")
+    ended = pytest_on(write_problem(tmp_path), environment=monkeypatch)
+    assert ended.returncode == 2
+    assert "JUDGE_SANDBOX: input should be" in ended.stdout
+    assert "Traceback" not in ended.stdout

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import io
 
+import pytest
+from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
 from judge.render import SYMBOLS, array_window, headline, note, report, tier_table
@@ -169,6 +171,26 @@ def test_frames_are_shown_with_their_line_and_a_caret_where_known() -> None:
     where = next(index for index, line in enumerate(lines) if "solution.py:7 in merge" in line)
     assert lines[where + 1].endswith("    return x.rshape(2)")
     assert lines[where + 3].index("(") == lines[where + 4].index("^")
+
+
+@pytest.mark.parametrize(
+    ("text", "marked"),
+    [
+        ("\tx\t= (1", "("),
+        ("  \tx = '\x1b[31m' + (1", "("),
+        ("    '数学' + (1", "("),
+        ("    if x", ""),
+    ],
+)
+def test_a_caret_is_below_what_it_marks_whatever_is_before_it(text: str, marked: str) -> None:
+    column = text.index(marked) + 1 if marked else len(text) + 1
+    frame = Frame(file="solution.py", line=3, function="", text=text, column=column)
+    lines = report_of(result(check(detail=Detail(frames=[frame])))).splitlines()
+    where = next(index for index, line in enumerate(lines) if "solution.py:3" in line)
+    source, caret = lines[where + 1].rstrip(), lines[where + 2].rstrip()
+    before = source[: source.index(marked)] if marked else source
+    assert cell_len(caret) == cell_len(before) + 1
+    assert caret.endswith("^")
 
 
 def test_code_that_was_not_imported_is_not_said_to_break_a_check() -> None:

@@ -41,13 +41,18 @@ from judge.grader.diagnosis import diagnose
 from judge.grader.messages import REFERENCE, CheckCard, GraderTier, Job, ProblemPack
 from judge.grader.patience import OutOfPatience, interrupted_after
 from judge.grader.remote import CallRecord, RemoteSubmission
-from judge.grader.runner import Runner, RunnerFault, RunnerUnavailable
+from judge.grader.runner import Runner, RunnerFault, RunnerUnavailable, raised_words
 from judge.results import Chart, CheckResult, Detail, Diagnosis, Frame, Output
 from judge.verdicts import Verdict, first_failing
-from sandbox.protocol import Failure
-from sandbox.text import printable
+from sandbox.arrays import Unsendable
+from sandbox.protocol import Failure, Load, TooLarge
+from sandbox.text import one_line, printable
 
+IMPORT_FACTOR = 2.0  # of the tier's wall time: what all imports of a submission may take
+RECORDED_BYTES = 64 << 20  # of answers kept per tier; a diagnosis needs all of them, or is silent
 _AUTHORS_ALONE = (
+    Unsendable,
+    TooLarge,
     OutOfPatience,
     pytest.skip.Exception,
     pytest.xfail.Exception,
@@ -140,6 +145,18 @@ class _TierRun:
     results: list[CheckResult] = field(default_factory=list)
     failed_records: list[CallRecord] = field(default_factory=list)
     passed_records: list[CallRecord] = field(default_factory=list)
+    recorded_bytes: int = 0
+
+    def remember(self, records: list[CallRecord], *, passed: bool) -> None:
+        """Keep the answers of a check for a diagnosis, within bounds; those of a failure first."""
+        self.recorded_bytes += sum(record.answer_bytes for record in records)
+        if self.recorded_bytes <= RECORDED_BYTES:
+            (self.passed_records if passed else self.failed_records).extend(records)
+
+    def forget_records(self) -> None:
+        """Only the first failing tier is ever diagnosed."""
+        self.passed_records.clear()
+        self.failed_records.clear()
 
     @property
     def verdict(self) -> Verdict:
@@ -168,6 +185,10 @@ class Grading:
         self._runner: Runner | None = None
         self._submission: RemoteSubmission | None = None
         self._outputs: list[tuple[str, bool]] = []
+        self._import_left_s = IMPORT_FACTOR * job.limits.wall_s
+        self._sources = Load(
+            job.files, self._pack.main, self._pack.provided, _students_seed(job.seed)
+        )
         self._verdicts: dict[str, Verdict] = {}
         self._ended = False
         self._timed_ms = 0.0
@@ -203,6 +224,8 @@ class Grading:
             self._emit(TierStarted(tier=tier.id))
             with self._span(tier.id):
                 self._run_checks(run, items)
+        if run.verdict in (Verdict.AC, Verdict.SK):
+            run.forget_records()
         self._verdicts[tier.id] = run.verdict
         self._ended = self._ended or run.verdict.ends_judging
         self._emit(
@@ -246,9 +269,9 @@ class Grading:
         if fault is not None:  # also when the check swallowed it
             outcome = Outcome(fault, outcome.wall_ms)
         if outcome.error is None:
-            run.passed_records += records
+            run.remember(records, passed=True)
             return _result(item, Verdict.AC, wall_ms=outcome.wall_ms), None
-        run.failed_records += records
+        run.remember(records, passed=False)
         return self._blame(item, outcome), fault
 
     def _draw(self, charts: Charts, tier: GraderTier) -> None:
@@ -301,6 +324,8 @@ class Grading:
     def _diagnosis(self, runs: Sequence[_TierRun]) -> list[Diagnosis]:
         for run in runs:
             if run.verdict in (Verdict.WA, Verdict.RE):
+                if run.recorded_bytes > RECORDED_BYTES:
+                    return []
                 records = [*run.failed_records, *run.passed_records]
                 return diagnose(self._pack, records, _students_seed(self._job.seed))
         return []
@@ -314,8 +339,7 @@ class Grading:
                 self._runner = Runner(self._job)
             with self._span("import"):
                 try:
-                    seed = _students_seed(self._job.seed)
-                    self._runner.load(self._job.files, self._pack.main, self._pack.provided, seed)
+                    self._import_left_s = self._runner.load(self._sources, self._import_left_s)
                 except RunnerFault:
                     self._give_back_runner()
                     raise
@@ -326,8 +350,7 @@ class Grading:
         if self._runner is None:
             return
         with self._span(span):
-            self._runner.close()
-        self._outputs.append(self._runner.output())
+            self._outputs.append(self._runner.close())
         self._runner = self._submission = None
 
     def _output(self) -> Output:
@@ -393,9 +416,8 @@ def _student_failure(error: BaseException | None) -> tuple[Verdict, str, Detail 
         case CheckFailure():
             return Verdict.WA, str(error), error.detail
         case SubmissionError():
-            failure = error.failure
-            said = f"{printable(failure.kind)}: {printable(failure.message)}".rstrip(": ")
-            return Verdict.RE, f"The code raised {said}", _frames_detail(failure)
+            said = raised_words(error.failure)
+            return Verdict.RE, f"The code raised {said}", _frames_detail(error.failure)
         case UnusableResult():
             return Verdict.RE, str(error), None
         case AssertionError() | pytest.fail.Exception():
@@ -410,10 +432,10 @@ def _frames_detail(failure: Failure | None) -> Detail | None:
         return None
     frames = [
         Frame(
-            file=printable(frame.file),
-            line=max(frame.line, 0),
-            function=printable(frame.function),
-            text=printable(frame.text),
+            file=one_line(frame.file),
+            line=frame.line,
+            function=one_line(frame.function),
+            text=one_line(frame.text),
         )
         for frame in failure.frames
     ]

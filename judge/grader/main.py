@@ -26,6 +26,8 @@ import torch
 
 from judge.grader import session
 from judge.grader.messages import (
+    ChildEvent,
+    ChildLostRunner,
     ChildStarted,
     FromChild,
     FromSession,
@@ -157,7 +159,7 @@ class Grader:
         self._children[job.id] = child
         self._selector.register(ours, selectors.EVENT_READ, lambda: self._on_child(child))
         try:
-            known.link.send_with_descriptor(StartJob(job.id), theirs.fileno())
+            known.link.send_with_descriptors(StartJob(job.id), [theirs.fileno()])
             link.send(StartJob(job.id), [encoded])
         except ConnectionLost:
             self._end_job(child, "the process that holds its checks ended")
@@ -197,12 +199,16 @@ class Grader:
             self._forget(child)
             self._control.send(JobLost(child.job_id, "the process that judged it ended"))
             return
-        if isinstance(message, ChildStarted):
-            child.pid = message.pid
-            return
-        self._control.send(JobEvent(child.job_id, last=message.last), [payload])
-        if message.last:
-            self._forget(child)
+        match message:
+            case ChildStarted(pid):
+                child.pid = pid
+            case ChildLostRunner(reason):
+                self._forget(child)
+                self._control.send(JobLost(child.job_id, reason, by_runner=True))
+            case ChildEvent(last):
+                self._control.send(JobEvent(child.job_id, last=last), [payload])
+                if last:
+                    self._forget(child)
 
     def _end_overdue_jobs(self) -> None:
         now = time.monotonic()

@@ -141,10 +141,14 @@ class JobEvent(Struct, frozen=True, tag="event"):
 
 
 class JobLost(Struct, frozen=True, tag="lost"):
-    """The grading process of a job ended without a verdict: our fault, try again."""
+    """The grading process of a job ended without a verdict: our fault, try again.
+
+    `by_runner` when that was because its runner box is gone or does not answer.
+    """
 
     id: str
     reason: str
+    by_runner: bool = False
 
 
 FromGrader = GraderReady | ProblemOpened | ProblemBroken | JobEvent | JobLost
@@ -162,7 +166,13 @@ class ChildEvent(Struct, frozen=True, tag="child-event"):
     last: bool
 
 
-FromChild = ChildStarted | ChildEvent
+class ChildLostRunner(Struct, frozen=True, tag="child-lost-runner"):
+    """The last message of a grading process whose runner box failed it."""
+
+    reason: str
+
+
+FromChild = ChildStarted | ChildEvent | ChildLostRunner
 
 
 class SessionOpened(Struct, frozen=True, tag="session-opened"):

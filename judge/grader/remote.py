@@ -30,14 +30,17 @@ from judge.checks.submission import (
 from judge.grader.runner import OUT_OF_TURN, Runner, out_of_memory
 from judge.verdicts import Verdict
 from sandbox.arrays import (
+    TORCH_DTYPES,
     Array,
     DecodedArguments,
     EncodedArguments,
     build,
     decode_arrays,
     encode_arguments,
+    referred_arrays,
 )
 from sandbox.protocol import (
+    MAX_RESULT_BYTES,
     Backward,
     Call,
     Dense,
@@ -51,6 +54,7 @@ from sandbox.protocol import (
     Reply,
     Returned,
     Value,
+    View,
 )
 from sandbox.text import printable
 
@@ -80,6 +84,12 @@ class CallRecord:
     changed: list[int] = field(default_factory=list)
     backwards: list[BackwardRecord] = field(default_factory=list)
 
+    @property
+    def answer_bytes(self) -> int:
+        """The size of what was answered."""
+        gradients = [g for back in self.backwards for g in back.gradients or () if g is not None]
+        return sum(array.nbytes for array in (*self.arrays, *gradients))
+
 
 class RemoteSubmission(Submission):
     """The submission that lives in a runner."""
@@ -93,6 +103,7 @@ class RemoteSubmission(Submission):
     def start_check(self) -> list[CallRecord]:
         """Forget the graphs of earlier calls; returns this check's records, to be filled."""
         self._forget = True
+        self._runner.result_bytes_left = MAX_RESULT_BYTES
         self.records = []
         return self.records
 
@@ -142,6 +153,8 @@ class RemoteSubmission(Submission):
         )
 
     def _record(self, record: CallRecord, reply: Returned, payload: memoryview) -> memoryview:
+        if referred_arrays(reply.value) != set(range(len(reply.arrays))):
+            raise ProtocolError("there are arrays that belong to nothing")
         record.arrays, rest = decode_arrays(reply.arrays, payload)
         record.value, record.dense = reply.value, list(reply.arrays)
         record.changed = list(reply.changed)
@@ -237,10 +250,12 @@ class _Graph:
         for index, present in zip(inputs, reply.present, strict=True):
             gradient = next(remaining) if present else None
             view = self._record.arguments.views[index]
-            fits = isinstance(gradient, torch.Tensor) and tuple(gradient.shape) == view.shape
-            if gradient is not None and not fits:
-                raise ProtocolError("a gradient has another shape than its input")
-            gradients.append(gradient if isinstance(gradient, torch.Tensor) else None)
+            if gradient is None:
+                gradients.append(None)
+            elif isinstance(gradient, torch.Tensor) and _fits(gradient, view):
+                gradients.append(gradient)
+            else:
+                raise ProtocolError("a gradient has another shape or dtype than its input")
         return gradients
 
 
@@ -266,6 +281,10 @@ class _RemoteNode(torch.autograd.Function):
         needed = ctx.needs_input_grad[2:]  # type: ignore[attr-defined]
         gradients = ctx.graph.backward(cotangents, needed)  # type: ignore[attr-defined]
         return (None, None, *gradients)
+
+
+def _fits(gradient: torch.Tensor, view: View) -> bool:
+    return tuple(gradient.shape) == view.shape and gradient.dtype is TORCH_DTYPES[view.dtype]
 
 
 def _raised(runner: Runner, failure: Failure) -> BaseException:

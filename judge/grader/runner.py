@@ -35,12 +35,14 @@ from sandbox.protocol import (
     Request,
     TooLarge,
 )
-from sandbox.text import printable, printable_bytes
+from sandbox.text import one_line, printable, printable_bytes
 
 LEASE_PATIENCE_S = 10.0
 REPORT_PATIENCE_S = 3.0
 END_PATIENCE_S = 1.0
+OUTPUT_PATIENCE_S = 0.5
 OUT_OF_TURN = "The code answered out of turn: no usable result."
+TOO_LARGE = f"The results of one check are larger than {MAX_RESULT_BYTES >> 20} MiB."
 NOT_A_FRAME = "The code wrote to the judge's connection: no usable result."
 _LEASE_PAYLOAD_BYTES = 1 << 20
 
@@ -66,6 +68,7 @@ class Runner:
     """One confined child of a runner box, from lease to report.
 
     `budget_s` is the time the submission may still use; waiting for it is charged, nothing else.
+    `result_bytes_left` is what the answers of one check may still hold, and is reset by it.
     `fault` is what ended its use, once something did, whoever may have caught it since.
     """
 
@@ -76,29 +79,35 @@ class Runner:
         self.budget_s = limits.wall_s
         self.waiting = False
         self.report: Report | None = None
+        self.result_bytes_left = MAX_RESULT_BYTES
         self.fault: RunnerFault | None = None
         self.names: list[str] = []
         try:
             self._lease.send(Lease(limits.cpu_s, limits.output_bytes, job.id))
             deadline = time.monotonic() + LEASE_PATIENCE_S
-            granted, descriptor = self._lease.receive_with_descriptor(Granted, deadline)
+            granted, descriptors = self._lease.receive_with_descriptors(Granted, 2, deadline)
         except (ConnectionLost, DeadlinePassed, ProtocolError) as error:
             raise RunnerUnavailable(f"the runner box gave no child: {error}") from None
         self.box = granted.box
-        self._child = Connection(socket.socket(fileno=descriptor), MAX_RESULT_BYTES)
+        self._child = Connection(socket.socket(fileno=descriptors[0]), MAX_RESULT_BYTES)
+        self._output = socket.socket(fileno=descriptors[1])
 
-    def load(self, files: dict[str, bytes], main: str, provided: bytes | None, seed: int) -> None:
-        """Import the submission. Its time is not charged, but `wall_s` bounds it."""
-        remaining_s, self.budget_s = self.budget_s, self._limits.wall_s
-        reply, _ = self._exchange(Load(files, main, provided, seed), ())
-        self.budget_s = remaining_s
+    def load(self, sources: Load, allowance_s: float) -> float:
+        """Import the submission within `allowance_s`; what is left of it.
+
+        The time is not charged to the tier.
+        """
+        tier_s, self.budget_s = self.budget_s, allowance_s
+        reply, _ = self._exchange(sources, ())
+        left_s, self.budget_s = self.budget_s, tier_s
         match reply:
             case Loaded(names):
-                self.names = [printable(name) for name in names]
+                self.names = [one_line(name) for name in names]
             case LoadFailed(stage, failure):
                 raise self.fail(*_load_fault(stage, failure), failure)
             case _:
                 raise self.fail(Verdict.RE, OUT_OF_TURN)
+        return left_s
 
     def fail(self, verdict: Verdict, message: str, failure: Failure | None = None) -> RunnerFault:
         """The fault to raise; the first one stays, and every later request raises it again."""
@@ -118,20 +127,16 @@ class Runner:
             raise self.fail(Verdict.RE, OUT_OF_TURN)
         return reply, payload
 
-    def close(self) -> Report | None:
-        """Give the child back and collect how it ended; idempotent."""
+    def close(self) -> tuple[str, bool]:
+        """Give the child back; what it printed, printable, and whether that was cut."""
         self._child.close()
         if self.report is None:
             with contextlib.suppress(RunnerUnavailable):  # whoever leases next finds that out
                 self.report = self._await_report(release=True)
         self._lease.close()
-        return self.report
-
-    def output(self) -> tuple[str, bool]:
-        """What the child printed, printable, and whether it was cut. Only after `close`."""
-        if self.report is None:
-            return "", False
-        return printable_bytes(self.report.output), self.report.output_truncated
+        printed = _drained(self._output)
+        self._output.close()
+        return printable_bytes(printed), self.report is None or self.report.output_truncated
 
     def _exchange(self, request: Request, buffers: Sequence[Buffer]) -> tuple[Reply, memoryview]:
         if self.fault is not None:
@@ -142,27 +147,34 @@ class Runner:
         try:
             self._refuse_unasked_answers(started)
             self._child.send(request, buffers, deadline)
-            reply: tuple[Reply, memoryview] = self._child.receive(Reply, deadline)
+            return self._receive(deadline)
         except DeadlinePassed:
             raise self._fault_of_deadline() from None
         except ConnectionLost:
             raise self._fault_of_end() from None
-        except TooLarge:
-            message = f"The result is larger than {MAX_RESULT_BYTES >> 20} MiB."
-            raise self.fail(Verdict.OLE, message) from None
-        except ProtocolError:
-            raise self.fail(Verdict.RE, NOT_A_FRAME) from None
-        else:
-            return reply
         finally:
             self.waiting = False
             self.budget_s -= time.monotonic() - started
 
+    def _receive(self, deadline: float) -> tuple[Reply, memoryview]:
+        try:
+            reply: tuple[Reply, memoryview] = self._child.receive(Reply, deadline)
+        except TooLarge:
+            raise self.fail(Verdict.OLE, TOO_LARGE) from None
+        except ProtocolError:
+            raise self.fail(Verdict.RE, NOT_A_FRAME) from None
+        self.result_bytes_left -= len(reply[1])
+        if self.result_bytes_left < 0:
+            raise self.fail(Verdict.OLE, TOO_LARGE)
+        return reply
+
     def _refuse_unasked_answers(self, now: float) -> None:
         """Bytes before the question: it died in between, or it talks out of turn."""
-        if self._child.pending():
+        if not self._child.pending():
+            return
+        with contextlib.suppress(DeadlinePassed, ProtocolError):
             self._child.receive(Reply, now)
-            raise ProtocolError("an answer came before its question")
+        raise self.fail(Verdict.RE, NOT_A_FRAME)
 
     def _fault_of_deadline(self) -> RunnerFault:
         """Out of time; unless the child had already been ended for another reason."""
@@ -176,6 +188,7 @@ class Runner:
         report = self._await_report(release=False, patience_s=END_PATIENCE_S)
         if report is None:
             report = self._await_report(release=True)
+        # No report even now: it is so large that the kernel still takes it apart.
         if report is None or report.ended == "killed":
             return self.fail(Verdict.RE, "The code closed its connection: no result.")
         return self._fault_of_report(report)
@@ -208,14 +221,22 @@ class Runner:
         try:
             reply, _ = self._lease.receive(LeaseReply, time.monotonic() + patience_s)
         except DeadlinePassed:
-            if release:
-                raise RunnerUnavailable("the runner box does not answer") from None
             return None
         except (ConnectionLost, ProtocolError) as error:
             raise RunnerUnavailable(f"the runner box is gone: {error}") from None
         if isinstance(reply, Report):
             self.report = reply
         return self.report
+
+
+def _drained(output: socket.socket) -> bytes:
+    """What init has written there; it kept a bounded part, wrote it at once and closed its end."""
+    output.settimeout(OUTPUT_PATIENCE_S)
+    parts = []
+    with contextlib.suppress(TimeoutError, ConnectionError):
+        while part := output.recv(1 << 16):
+            parts.append(part)
+    return b"".join(parts)
 
 
 def _connect(path: str) -> Connection:
@@ -234,13 +255,17 @@ def out_of_memory(failure: Failure) -> bool:
     return "MemoryError" in (failure.kind, *failure.bases)
 
 
+def raised_words(failure: Failure) -> str:
+    """Kind and message of an exception, printable."""
+    return f"{one_line(failure.kind)}: {printable(failure.message)}".removesuffix(": ")
+
+
 def _load_fault(stage: str, failure: Failure) -> tuple[Verdict, str]:
     if stage == "compile":
         return Verdict.CE, _compile_message(failure)
     if out_of_memory(failure):
         return Verdict.MLE, "The code ran out of memory while being imported."
-    said = f"{printable(failure.kind)}: {printable(failure.message)}".removesuffix(": ")
-    return Verdict.CE, f"Importing the code raised {said}"
+    return Verdict.CE, f"Importing the code raised {raised_words(failure)}"
 
 
 def _compile_message(failure: Failure) -> str:

@@ -30,6 +30,7 @@ from judge.grader.grading import CheckRunner, Checks, Grading, author_line
 from judge.grader.messages import (
     REFERENCE,
     ChildEvent,
+    ChildLostRunner,
     ChildStarted,
     Job,
     ProblemPack,
@@ -38,6 +39,7 @@ from judge.grader.messages import (
     StartJob,
 )
 from judge.grader.patience import OutOfPatience, interrupted_after
+from judge.grader.runner import RunnerUnavailable
 from sandbox.protocol import MAX_ARGUMENT_BYTES, Connection, ConnectionLost
 from sandbox.runner.failures import describe_exception
 from sandbox.runner.loading import CompileRefused
@@ -174,15 +176,15 @@ class _PausedSession:
         spare = self._fork_spare(checks)
         while True:
             try:
-                start, descriptor = self._link.receive_with_descriptor(StartJob, deadline=None)
+                start, (descriptor,) = self._link.receive_with_descriptors(StartJob, 1, None)
             except ConnectionLost:
                 return
             try:
-                spare.send_with_descriptor(start, descriptor)
+                spare.send_with_descriptors(start, [descriptor])
             except ConnectionLost:  # it died while it waited; its successor is new
                 spare.close()
                 spare = self._fork_spare(checks)
-                spare.send_with_descriptor(start, descriptor)
+                spare.send_with_descriptors(start, [descriptor])
             spare.close()
             os.close(descriptor)
             spare = self._fork_spare(checks)
@@ -203,7 +205,7 @@ class _PausedSession:
         try:
             # Pages that every check writes to are copied now rather than during the first ones.
             self._rehearse(checks.by_tier[self._pack.tiers[0].id])
-            _, descriptor = link.receive_with_descriptor(StartJob, deadline=None)
+            _, (descriptor,) = link.receive_with_descriptors(StartJob, 1, deadline=None)
             _run_job(checks, self.check_runner, descriptor)
             status = 0
         except ConnectionLost:
@@ -229,7 +231,10 @@ def _run_job(checks: Checks, check_runner: CheckRunner, descriptor: int) -> None
     connection.send(ChildStarted(os.getpid()))
     _, payload = connection.receive(StartJob)
     job = msgspec.msgpack.decode(payload, type=Job)
-    Grading(checks, check_runner, job, _EventSink(connection)).run()
+    try:
+        Grading(checks, check_runner, job, _EventSink(connection)).run()
+    except RunnerUnavailable as lost:
+        connection.send(ChildLostRunner(str(lost)))
 
 
 def _collect_fault(error: BaseException, file: str, folder: Path) -> BrokenProblem:

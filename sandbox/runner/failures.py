@@ -17,12 +17,11 @@ import builtins
 from collections.abc import Mapping
 from types import TracebackType
 
-from sandbox.protocol import MAX_MESSAGE_CHARS, CodeFrame, Failure
+from sandbox.protocol import MAX_LINE, MAX_MESSAGE_CHARS, CodeFrame, Failure
 
 MAX_FRAMES = 32
 MAX_NAME_CHARS = 256
 MAX_BASES = 32
-MAX_LINE = 1 << 31
 
 # Taken before any submission runs, and found by identity: a hostile metaclass has a hostile hash.
 _BUILTIN_NAMES = {

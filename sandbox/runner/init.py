@@ -47,10 +47,11 @@ from sandbox.runner.confine import (
 
 KEPT_OUTPUT_BYTES = 64 << 10
 CONNECTION_FD = 3
-MAX_MESSAGE_BYTES = KEPT_OUTPUT_BYTES + 4096
+MAX_MESSAGE_BYTES = 4096
 CPU_GRACE_S = 1  # the kernel's own limit, in whole seconds, stands behind ours
 _CHUNK_BYTES = 1 << 16
 _SHORTEST_WAIT_S = 0.005
+_HAND_OVER_S = 0.2  # a socket holds more than we keep, so this does not wait
 _READY_FD = 4
 
 Cause = Literal["killed", "exited", "signalled", "output", "cpu"]
@@ -85,7 +86,6 @@ class Ended(Struct, frozen=True, tag="ended"):
     cause: Cause
     code: int
     signal: int
-    output: bytes
     output_truncated: bool
     cpu_ms: float
     peak_memory_bytes: int
@@ -128,13 +128,20 @@ _TO_INIT: msgspec.msgpack.Decoder[ToInit] = msgspec.msgpack.Decoder(ToInit)
 
 
 def run(
-    link_fd: int, connection_fd: int, box: Surroundings, program: Program, *, nested: bool
+    link_fd: int,
+    connection_fd: int,
+    output_fd: int,
+    box: Surroundings,
+    program: Program,
+    *,
+    nested: bool,
 ) -> NoReturn:
     """Be the init of one student that runs `program`; never returns.
 
-    `connection_fd` is the student's end of the connection it will answer on.
+    `connection_fd` is the student's end of the connection it will answer on; to `output_fd` goes
+    what it printed, once it has ended.
     """
-    keep_only((link_fd, connection_fd), first=3)
+    keep_only((link_fd, connection_fd, output_fd), first=3)
     link = Link(socket.socket(fileno=3))
     try:
         proc_fd = os.open("/proc", os.O_PATH | os.O_DIRECTORY)
@@ -147,7 +154,7 @@ def run(
     except SetupFailed as error:
         link.send(Broken(str(error)))
         os._exit(1)
-    _Watch(link, child, kill_all=nested).run()
+    _Watch(link, child, socket.socket(fileno=5), kill_all=nested).run()
     os._exit(0)
 
 
@@ -205,8 +212,11 @@ def announce_ready() -> None:
 class _Watch:
     """From the student's fork to its end."""
 
-    def __init__(self, link: Link, child: _Child, *, kill_all: bool) -> None:
+    def __init__(
+        self, link: Link, child: _Child, printed: socket.socket, *, kill_all: bool
+    ) -> None:
         self._link = link
+        self._printed = printed
         self._child = child
         self._kill_all = kill_all
         self._limits: Begin | None = None
@@ -293,8 +303,17 @@ class _Watch:
             return False
         while self._drain_once():
             pass  # at most what a pipe holds
+        if self._ready:
+            self._hand_over_output()
         self._link.send(self._ended(status, usage) if self._ready else self._broken(status))
         return True
+
+    def _hand_over_output(self) -> None:
+        """Past the zygote, whose later students must find nothing of this one in its memory."""
+        self._printed.settimeout(_HAND_OVER_S)
+        with contextlib.suppress(OSError):  # whoever wanted it is gone
+            self._printed.sendall(self._output)
+        self._printed.close()
 
     def _broken(self, status: int) -> Broken:
         said = bytes(self._output).decode("utf-8", "replace")
@@ -307,7 +326,6 @@ class _Watch:
             cause=self._cause or self._natural_cause(number, used_s),
             code=0 if number else os.waitstatus_to_exitcode(status),
             signal=number,
-            output=bytes(self._output),
             output_truncated=self._output_bytes > len(self._output),
             cpu_ms=used_s * 1000,
             peak_memory_bytes=usage.ru_maxrss << 10,

@@ -18,13 +18,15 @@ from sandbox.runner.init import Begin, Broken, End, Ended, FromInit, Link, Progr
 class Spare:
     """A pair, prepared ahead of the lease that will use it.
 
-    `connection` is the grader's end of the student's connection, until it is handed over.
+    `connection` is the grader's end of the student's connection, and `printed` that of what the
+    student printed, until they are handed over.
     Construction raises OSError where the namespaces are refused.
     """
 
     def __init__(self, box: Surroundings, program: Program, *, nested: bool) -> None:
         self.ready = False
         self.connection, student_end = socket.socketpair()
+        self.printed, printed_end = socket.socketpair()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._link = Link(ours)
         sys.stdout.flush()
@@ -32,14 +34,17 @@ class Spare:
         try:
             self.pid = syscalls.fork_into(NAMESPACES) if nested else os.fork()
             if self.pid == 0:
-                _be_init(theirs.fileno(), student_end.fileno(), box, program, nested=nested)
+                ends = theirs.fileno(), student_end.fileno(), printed_end.fileno()
+                _be_init(ends, box, program, nested=nested)
         except OSError:
             self.connection.close()
+            self.printed.close()
             ours.close()
             raise
         finally:
             theirs.close()
             student_end.close()
+            printed_end.close()
 
     def fileno(self) -> int:
         """Descriptor that becomes readable when init has something to say."""
@@ -65,6 +70,18 @@ class Spare:
                 return message
         return None
 
+    def output(self) -> bytes:
+        """What a program of our own printed, after it has ended."""
+        parts = []
+        while part := self.printed.recv(1 << 16):
+            parts.append(part)
+        return b"".join(parts)
+
+    def hand_over(self) -> None:
+        """Close what was handed to the grader."""
+        self.connection.close()
+        self.printed.close()
+
     def begin(self, limits: Begin) -> None:
         """Set the limits; the student's use counts from here."""
         self._link.send(limits)
@@ -73,23 +90,27 @@ class Spare:
         """Ask init to kill the student; `Ended` follows."""
         self._link.send(End())
 
-    def destroy(self) -> None:
-        """Kill and reap whatever is left of the pair. Harmless when it has ended."""
+    def kill(self) -> None:
+        """Kill whatever is left of the pair, without waiting. Harmless when it has ended."""
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGKILL)
+
+    def destroy(self) -> None:
+        """Kill and reap whatever is left of the pair. Harmless when it has ended."""
+        self.kill()
         with contextlib.suppress(ChildProcessError):
             os.waitpid(self.pid, 0)
         self._link.socket.close()
-        self.connection.close()
+        self.hand_over()
 
 
 def _be_init(
-    link_fd: int, connection_fd: int, box: Surroundings, program: Program, *, nested: bool
+    ends: tuple[int, int, int], box: Surroundings, program: Program, *, nested: bool
 ) -> NoReturn:
     """Whatever happens, nothing of the zygote's code runs on in this process."""
     exit_now = os._exit
     try:
-        init.run(link_fd, connection_fd, box, program, nested=nested)
+        init.run(*ends, box, program, nested=nested)
     except BaseException:  # noqa: BLE001  # the border of a process: there is nobody above
         traceback.print_exc()
     finally:

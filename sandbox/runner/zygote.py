@@ -147,7 +147,7 @@ def _probe(box: Surroundings, *, nested: bool) -> list[Probe] | str:
     except ChannelError as error:
         spare.end()
         ended = spare.wait_ended()
-        said = ended.output.decode("utf-8", "replace")[-1500:] if ended else ""
+        said = spare.output().decode("utf-8", "replace")[-1500:] if ended else ""
         return [Probe("the hostile program", False, f"{error}: {ended and ended.cause} {said}")]
     else:
         return results.probes
@@ -181,12 +181,15 @@ class Zygote:
         self._oom_kills = 0
         self._failed_spares = 0
         self._job: str | None = None
-        self._spare: Spare | None = self._new_spare()
+        self._spare: Spare | None = None
 
     def run(self) -> None:
         """Serve until there is nothing more to serve."""
         try:
             while True:
+                if self._spare is None:
+                    # Forked from here, where no frame holds anything of the student before.
+                    self._spare = self._new_spare()
                 for descriptor in self._readable():
                     self._serve(descriptor)
                 if self._ending_until and time.monotonic() >= self._ending_until:
@@ -250,10 +253,11 @@ class Zygote:
             spare.begin(Begin(60.0, 1 << 20, self._address_space_bytes()))
             spare.connection.close()
             ended = spare.wait_ended()
+            said = spare.output() if ended else b""
         finally:
             spare.destroy()
             _reap_all()
-        return _memory_probe(name, ended, (counters.oom_kills() or 0) - before)
+        return _memory_probe(name, ended, said, (counters.oom_kills() or 0) - before)
 
     def _address_space_bytes(self) -> int | None:
         """Where no cgroup does it, a student may map as much as the box has beyond ourselves."""
@@ -292,10 +296,11 @@ class Zygote:
         self._oom_kills = counters.oom_kills() or 0
         spare.begin(Begin(wanted.cpu_s, wanted.output_bytes, self._address_space_bytes()))
         try:
-            lease.send_with_descriptor(Granted(self._box_id), spare.connection.fileno())
+            handed = [spare.connection.fileno(), spare.printed.fileno()]
+            lease.send_with_descriptors(Granted(self._box_id), handed)
         except (ChannelError, OSError):
             self._forget_grader(lease)
-        spare.connection.close()
+        spare.hand_over()
 
     def _forget_grader(self, lease: Connection) -> None:
         lease.close()
@@ -326,7 +331,7 @@ class Zygote:
         """The student has ended, or its init has gone or is silent: report, and start anew."""
         spare, self._spare = self._spare, None
         if ended is None and spare is not None:
-            spare.destroy()
+            spare.kill()  # taking apart what it had may take long; nobody need wait for that
         if self._granted_to is not None:
             report = _report(ended, killed_for_memory=self._killed_for_memory())
             try:
@@ -340,7 +345,6 @@ class Zygote:
         if spare is not None:
             spare.destroy()
         _reap_all()
-        self._spare = self._new_spare()
 
     def _killed_for_memory(self) -> bool:
         return (counters.oom_kills() or 0) > self._oom_kills
@@ -349,8 +353,8 @@ class Zygote:
         self._count_failure(reason)
         if self._spare is not None:
             self._spare.destroy()
+        self._spare = None
         _reap_all()
-        self._spare = self._new_spare()
 
     def _count_failure(self, reason: str) -> None:
         self._failed_spares += 1
@@ -369,7 +373,7 @@ class _ControlEnded(Exception):
 def _report(ended: Ended | None, *, killed_for_memory: bool) -> Report:
     if ended is None:  # init was killed, or is silent: its student has died with it
         return Report(
-            "memory" if killed_for_memory else "signalled", 0, signal.SIGKILL, b"", True, 0.0, 0
+            "memory" if killed_for_memory else "signalled", 0, signal.SIGKILL, True, 0.0, 0
         )
     # Also when we killed it too: freeing what a killed process had takes time, CPU time even.
     by_kernel = ended.cause != "output" and ended.signal == signal.SIGKILL
@@ -377,18 +381,17 @@ def _report(ended: Ended | None, *, killed_for_memory: bool) -> Report:
         ended="memory" if by_kernel and killed_for_memory else ended.cause,
         code=ended.code,
         signal=ended.signal,
-        output=ended.output,
         output_truncated=ended.output_truncated,
         cpu_ms=ended.cpu_ms,
         peak_memory_bytes=ended.peak_memory_bytes,
     )
 
 
-def _memory_probe(name: str, ended: Ended | None, oom_kills: int) -> Probe:
+def _memory_probe(name: str, ended: Ended | None, said: bytes, oom_kills: int) -> Probe:
     if ended is None:
         return Probe(name, False, "init was killed together with the student")
     by_kernel = ended.signal == signal.SIGKILL and oom_kills > 0
-    by_limit = ended.cause == "exited" and b"MemoryError" in ended.output
+    by_limit = ended.cause == "exited" and b"MemoryError" in said
     what = "killed by the kernel" if by_kernel else f"{ended.cause} {ended.signal or ended.code}"
     return Probe(name, by_kernel or by_limit, f"{what} at {ended.peak_memory_bytes >> 20} MiB")
 

@@ -121,7 +121,9 @@ class Arena:
     def recover(self, *, wrong_too: bool) -> None:
         """A right answer is accepted in normal time, a wrong one is not, and nothing is left."""
         took_s = self._timed_control(HONEST, Verdict.AC)
-        assert took_s < self._control_s + REPLACED_S, f"a right answer took {took_s:.2f} s"
+        if took_s > self._control_s + REPLACED_S:  # or else the whole machine is slow just now
+            usual_s = self._timed_control(HONEST, Verdict.AC)
+            assert took_s < usual_s + REPLACED_S, f"{took_s:.2f} s, then {usual_s:.2f} s"
         if wrong_too:
             self._timed_control(WRONG, Verdict.WA)
         now = self._settled_footprint()
@@ -175,9 +177,7 @@ class Arena:
     # --- what is there ------------------------------------------------------------------------
 
     def _box(self) -> Box:
-        box = self._judge._slots[0]._box
-        assert box is not None
-        return box
+        return self._judge._slots[0].box()
 
     def _grader_box(self) -> Box:
         grader = self._judge._grader

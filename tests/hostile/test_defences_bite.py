@@ -144,7 +144,10 @@ PLANTED_HUNTS = {
     "cheating/hunt_in_modules": "import json; json.password = SECRET",
     "cheating/hunt_in_memory": "kept = SECRET.encode() * 2",
     "files/read_the_environment": "import os; os.environ['DATABASE_PASSWORD'] = SECRET",
-    "files/search_every_file": "open('/tmp/planted-secret.txt', 'w').write(SECRET)",
+    "files/search_every_file": (
+        "import os; walk = os.walk; os.walk = lambda _: walk(sys.argv[3]);"
+        "open(f'{sys.argv[3]}/planted.txt', 'w').write(SECRET)"
+    ),
 }
 HUNT = """
 import sys
@@ -156,13 +159,9 @@ exec(compile(open(sys.argv[1]).read(), "solution.py", "exec"))
 
 
 @pytest.mark.parametrize("program", PLANTED_HUNTS)
-def test_a_hunt_finds_a_secret_that_is_there(program: str) -> None:
-    planted = Path("/tmp/planted-secret.txt")
+def test_a_hunt_finds_a_secret_that_is_there(program: str, tmp_path: Path) -> None:
     script = HUNT.format(plant=PLANTED_HUNTS[program])
-    try:
-        done = run_python(script, str(FOLDER / f"{program}.py"), SECRET)
-    finally:
-        planted.unlink(missing_ok=True)
+    done = run_python(script, str(FOLDER / f"{program}.py"), SECRET, str(tmp_path))
     assert done.returncode != 0
     assert SECRET in done.stderr.splitlines()[-1]
 
@@ -175,7 +174,7 @@ def run_python(script: str, *arguments: str, given: str = "") -> subprocess.Comp
         text=True,
         timeout=120,
         check=False,
-        env={"PATH": os.environ["PATH"]},
+        env={"PATH": os.environ["PATH"], "OMP_NUM_THREADS": "1"},  # a fork keeps one thread
     )
 
 

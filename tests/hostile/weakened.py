@@ -41,7 +41,7 @@ from sandbox.runner.spare import Spare
 ENTRY = "tests.hostile.weakened"
 PACKAGES = ("sandbox", "tests")
 MEMORY_BYTES = 1 << 30
-ANSWER_S = 2.0
+ANSWER_S = 3.0
 PROBES_S = 10.0
 LIMITS = Begin(cpu_s=10.0, output_bytes=1 << 20, address_space_bytes=None)
 Defence = Callable[[int], None]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,6 @@ from sandbox.boxes import SandboxError
 from sandbox.docker_boxes import ENGINE_DEFAULT
 from tests.judging.tiny import HEADER, check_source, tiny_problem
 from tests.sandbox.boxes import docker_launcher
-from tests.small_problem import MANIFEST
 
 COMPARES = "x = rng.normal(3)\nassert_close(submission.double(x), x + x)"
 LEAVES_A_NOTE = b"""\
@@ -59,7 +59,9 @@ def test_submissions_follow_each_other_and_leave_nothing_behind(
 def test_a_tier_after_a_dead_child_has_a_fresh_one_in_the_same_box(
     single_judge: Judge, tmp_path: Path
 ) -> None:
-    manifest = MANIFEST.replace('requires = ["T0"]\n', "")
-    problem = tiny_problem(tmp_path, COMPARES, problem_toml=manifest)
-    result = single_judge.judge(problem, {"solution.py": DIES_IN_EVERY_TIER})
+    problem = tiny_problem(tmp_path, COMPARES)
+    tiers = tuple(tier.model_copy(update={"requires": ()}) for tier in problem.tiers)
+    manifest = problem.manifest.model_copy(update={"tiers": tiers})
+    undemanding = replace(problem, manifest=manifest)  # no author may write such a problem
+    result = single_judge.judge(undemanding, {"solution.py": DIES_IN_EVERY_TIER})
     assert [tier.verdict for tier in result.tiers] == [Verdict.RE, Verdict.RE]

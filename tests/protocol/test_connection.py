@@ -33,6 +33,7 @@ from sandbox.protocol import (
     ConnectionLost,
     DeadlinePassed,
     Dense,
+    Granted,
     Items,
     Lease,
     LeaseRequest,
@@ -163,6 +164,111 @@ def test_a_buffer_is_announced_and_sent_in_bytes_whatever_its_items(
 
     assert bytes(payload) == memoryview(buffer).tobytes() + b"end"
     assert not connection.pending()
+
+
+def test_a_pair_of_pipes_serves_as_well() -> None:
+    to_us, their_end = os.pipe()
+    their_other_end, from_us = os.pipe()
+    ours = Connection.over_pipes(to_us, from_us, MAX_PAYLOAD_BYTES)
+    theirs = Connection.over_pipes(their_other_end, their_end, MAX_PAYLOAD_BYTES)
+
+    ours.send(Release(), [b"there"], later())
+    assert theirs.receive(LeaseRequest, later()) == (Release(), memoryview(b"there"))
+    theirs.send(Loaded(["f"]), [b"and back"], later())
+    assert ours.pending()
+    assert ours.receive(Reply, later()) == (Loaded(["f"]), memoryview(b"and back"))
+    assert not ours.pending()
+
+    theirs.close()
+    with pytest.raises(ConnectionLost):
+        ours.receive(Reply, later())
+    with pytest.raises(ConnectionLost):
+        ours.send(Release(), deadline=later())
+    ours.close()
+
+
+# --- descriptors ---------------------------------------------------------------------------------
+
+
+def open_descriptors() -> int:
+    return len(os.listdir("/proc/self/fd"))  # noqa: PTH208  # a path would keep one open itself
+
+
+def test_a_descriptor_arrives_with_its_frame(ends: tuple[Connection, socket.socket]) -> None:
+    connection, peer = ends
+    reader, writer = os.pipe()
+
+    Connection(peer, MAX_PAYLOAD_BYTES).send_with_descriptors(Granted("box"), [writer])
+    granted, (descriptor,) = connection.receive_with_descriptors(Granted, 1, later())
+    os.close(writer)
+
+    assert granted == Granted("box")
+    os.write(descriptor, b"through")
+    assert os.read(reader, 10) == b"through"
+    os.close(descriptor)
+    os.close(reader)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pytest.param(frame(Granted("box"))[:9], id="cut in the prefix"),
+        pytest.param(frame(Granted("box"))[:-1], id="cut in the header"),
+        pytest.param(frame(Release()), id="another message"),
+        pytest.param(PREFIX.pack(2, 2**63) + b"\x80\x80", id="too large"),
+    ],
+)
+def test_a_descriptor_with_a_bad_frame_does_not_stay_open(
+    ends: tuple[Connection, socket.socket], data: bytes
+) -> None:
+    connection, peer = ends
+    before = open_descriptors()
+    socket.send_fds(peer, [data], [0])
+    peer.shutdown(socket.SHUT_WR)
+
+    with pytest.raises(ChannelError):
+        connection.receive_with_descriptors(Granted, 1, later())
+    assert open_descriptors() == before
+
+
+def test_a_frame_that_should_bring_a_descriptor_is_refused_without(
+    ends: tuple[Connection, socket.socket],
+) -> None:
+    connection, peer = ends
+    peer.sendall(frame(Granted("box")))
+
+    with pytest.raises(ProtocolError):
+        connection.receive_with_descriptors(Granted, 1, later())
+
+
+def test_more_descriptors_than_one_are_not_taken(ends: tuple[Connection, socket.socket]) -> None:
+    connection, peer = ends
+    before = open_descriptors()
+    socket.send_fds(peer, [frame(Granted("box"))], [0] * 100)
+
+    _, (descriptor,) = connection.receive_with_descriptors(Granted, 1, later())
+    os.close(descriptor)
+    assert open_descriptors() == before
+
+
+def test_descriptors_nobody_asked_for_do_not_stay_open(
+    ends: tuple[Connection, socket.socket],
+) -> None:
+    connection, peer = ends
+    before = open_descriptors()
+    socket.send_fds(peer, [frame(Loaded(["f"]), b"xyz")], [0] * 100)
+
+    assert connection.receive(Reply, later())[0] == Loaded(["f"])
+    assert open_descriptors() == before
+
+
+def test_a_descriptor_is_waited_for_until_the_deadline(
+    ends: tuple[Connection, socket.socket],
+) -> None:
+    connection, _peer = ends
+
+    with pytest.raises(DeadlinePassed):
+        connection.receive_with_descriptors(Granted, 1, soon())
 
 
 # --- frames that stop half-way -------------------------------------------------------------------

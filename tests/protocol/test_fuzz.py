@@ -92,7 +92,7 @@ LEASES: list[tuple[msgspec.Struct, bytes]] = [
     (Lease(1.5, 1 << 20), b""),
     (Release(), b""),
     (Granted("runner-1"), b""),
-    (Report("signalled", 0, 11, b"printed\n", False, 12.5, 1 << 27), b""),
+    (Report("signalled", 0, 11, False, 12.5, 1 << 27), b""),
 ]
 GOOD = [*REPLIES, *REQUESTS, *LEASES]
 KINDS: list[object] = [Reply, Reply, Reply, Reply, Request, LeaseRequest, LeaseReply]

@@ -60,13 +60,22 @@ class Grader:
         os.close(folder)
         self.lease = Connection(sock, 0)
         self.opened = [self.lease]
+        self._outputs: list[socket.socket] = []
 
     def take(self, cpu_s: float = 10.0, output_bytes: int = 1 << 20) -> Student:
         self.lease.send(Lease(cpu_s, output_bytes))
-        _, descriptor = self.lease.receive_with_descriptor(Granted, soon())
-        connection = Connection(socket.socket(fileno=descriptor), MAX_RESULT_BYTES)
+        _, descriptors = self.lease.receive_with_descriptors(Granted, 2, soon())
+        connection = Connection(socket.socket(fileno=descriptors[0]), MAX_RESULT_BYTES)
         self.opened.append(connection)
+        self._outputs.append(socket.socket(fileno=descriptors[1]))
         return Student(connection)
+
+    def printed(self) -> bytes:
+        """What the latest student printed; after its report."""
+        parts = []
+        while part := self._outputs[-1].recv(1 << 16):
+            parts.append(part)
+        return b"".join(parts)
 
     def report(self) -> Report:
         return self.lease.receive(Report, soon())[0]
@@ -76,8 +85,8 @@ class Grader:
         return self.report()
 
     def close(self) -> None:
-        for connection in self.opened:
-            connection.close()
+        for opened in (*self.opened, *self._outputs):
+            opened.close()
 
 
 class Student:

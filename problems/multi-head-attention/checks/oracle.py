@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
-from judge.checks import Rng, Submission, assert_array, assert_tuple
+from judge.checks import Rng, Submission, assert_array, assert_tuple, assert_unchanged
 
+FUNCTION = "multi_head_attention"
 NAMES = ("query", "key", "value", "w_q", "w_k", "w_v", "w_o")
 Pair = tuple[torch.Tensor, torch.Tensor]
 
@@ -67,12 +68,13 @@ def draw(
 
 
 def attend(submission: Submission, case: Case) -> Pair:
-    """The submission's answer, once it has the right form."""
+    """The submission's answer, once it has the right form and every input is as it was."""
     arguments = (*case.tensors.values(), case.num_heads)
     if case.mask is not None:
         arguments = (*arguments, case.mask)
-    result = submission.multi_head_attention(*arguments)
-    return checked_pair(result, case)
+    observation = submission.observe(FUNCTION, *arguments)
+    assert_unchanged(observation)
+    return checked_pair(observation.value, case)
 
 
 def checked_pair(result: object, case: Case) -> Pair:

@@ -79,6 +79,24 @@ def test_a_larger_model(submission: Submission, rng: Rng) -> None:
 
 @check(
     kind="oracle",
+    why="Nobody tells a layer beforehand how long a sequence will be.",
+)
+def test_sizes_nobody_chose(submission: Submission, rng: Rng) -> None:
+    """Output and weights agree for sizes that are drawn anew for each submission."""
+    heads, width = rng.integer(2, 7), rng.integer(3, 10)
+    case = draw(
+        rng,
+        batch=rng.integer(2, 6),
+        queries=rng.integer(11, 25),
+        keys=rng.integer(13, 31),
+        width=heads * width,
+        heads=heads,
+    )
+    _assert_both(submission, case)
+
+
+@check(
+    kind="oracle",
     why="Models are trained in float32; the same formula has to hold in its precision.",
 )
 def test_float32(submission: Submission, rng: Rng) -> None:

@@ -1,4 +1,4 @@
-# verdict: AC, RE, MLE
+# verdict: AC, RE
 """Right answers after a terabyte was reserved and never touched.
 
 It costs nothing, so where memory is counted it is nobody's business; where the address space is
@@ -8,10 +8,12 @@ limited it is refused.
 import mmap
 
 NO_RESERVE = 0x4000
-reserved = mmap.mmap(-1, 1 << 40, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NO_RESERVE)
 
 
 def multi_head_attention(query, key, value, w_q, w_k, w_v, w_o, num_heads, mask=None):
+    reserved = mmap.mmap(-1, 1 << 40, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NO_RESERVE)
+    reserved.close()
+
     def split(x):
         return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)
 

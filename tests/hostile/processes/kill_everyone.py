@@ -1,4 +1,4 @@
-# verdict: AC, RE
+# verdict: AC
 """Kills every process it may signal. Alone in its namespace, that is nobody else.
 
 The control right after it says whether anybody else was hit.

@@ -1,4 +1,4 @@
-# verdict: RE, MLE; message: can't start new thread
+# verdict: RE, MLE
 """Starts threads until it is refused."""
 
 import threading

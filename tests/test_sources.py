@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from judge.problem import Problem, load_problem
+from judge.sources import UnreadableSources, read_all_sources, read_sources, source_size
+from tests.small_problem import write_problem
+
+
+@pytest.fixture
+def problem(tmp_path: Path) -> Problem:
+    return load_problem(write_problem(tmp_path / "problems"))
+
+
+def test_a_file_without_an_end_is_read_to_one_byte_above_the_limit(problem: Problem) -> None:
+    files = read_sources(Path("/dev/zero"), problem)
+    assert list(files) == ["solution.py"]
+    assert source_size(files) == problem.limits.source_bytes + 1
+
+
+def test_the_files_of_a_folder_are_bounded_together(problem: Problem, tmp_path: Path) -> None:
+    names = ["a.py", "b.py", "c.py", "solution.py"]
+    for name in names:
+        (tmp_path / name).write_bytes(b"#" * 40_000)
+    files = read_sources(tmp_path, problem)
+    assert sorted(files) == names
+    assert source_size(files) == problem.limits.source_bytes + 1
+
+
+def test_a_folder_of_exactly_the_limit_is_read_whole(problem: Problem, tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_bytes(b"#" * 1000)
+    (tmp_path / "solution.py").write_bytes(b"#" * (problem.limits.source_bytes - 1000))
+    assert source_size(read_sources(tmp_path, problem)) == problem.limits.source_bytes
+
+
+def test_a_pipe_is_read_to_its_end(problem: Problem, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=(b"x = 1\n",))
+    writer.start()
+    assert read_sources(tmp_path / "pipe", problem) == {"solution.py": b"x = 1\n"}
+    writer.join()
+
+
+def test_a_file_of_a_folder_that_cannot_be_read_is_named_itself(
+    problem: Problem, tmp_path: Path
+) -> None:
+    (tmp_path / "solution.py").write_text("")
+    (tmp_path / "more.py").symlink_to("/proc/self/mem")
+    with pytest.raises(UnreadableSources, match=r"more.py: input/output error. Name a file"):
+        read_sources(tmp_path, problem)
+
+
+def test_all_refusals_are_told_together(problem: Problem, tmp_path: Path) -> None:
+    (tmp_path / "right.py").write_text("")
+    paths = [tmp_path / "no.py", tmp_path / "right.py", tmp_path / "nor_this.py"]
+    with pytest.raises(UnreadableSources) as caught:
+        read_all_sources(paths, problem)
+    assert [line.partition(":")[0] for line in str(caught.value).splitlines()] == [
+        str(paths[0]), str(paths[2])
+    ]  # fmt: skip
