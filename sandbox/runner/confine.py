@@ -38,7 +38,6 @@ THREADS = 128
 OPEN_FILES = 256
 FILE_BYTES = SCRATCH_BYTES
 STACK_BYTES = 8 << 20
-ADDRESS_SPACE_BYTES = 32 << 30  # bounds the page tables, which the kernel takes apart at the end
 OOM_FIRST = 1000
 
 _SCRATCH = ("/tmp", "/dev/shm")  # noqa: S108  # mount points inside the box
@@ -184,7 +183,6 @@ def _set_limits() -> None:
         (resource.RLIMIT_NOFILE, OPEN_FILES),
         (resource.RLIMIT_FSIZE, FILE_BYTES),
         (resource.RLIMIT_MEMLOCK, 0),
-        (resource.RLIMIT_AS, ADDRESS_SPACE_BYTES),
         (resource.RLIMIT_MSGQUEUE, 0),
         (resource.RLIMIT_SIGPENDING, THREADS),
     ):

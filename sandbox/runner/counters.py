@@ -11,6 +11,7 @@ from pathlib import Path
 
 _CGROUP = Path("/sys/fs/cgroup")
 _EVENTS = (_CGROUP / "memory.events", _CGROUP / "memory" / "memory.oom_control")
+_LIMITS = (_CGROUP / "memory.max", _CGROUP / "memory" / "memory.limit_in_bytes")
 _STATUS = Path("/proc/self/status")
 
 
@@ -25,6 +26,17 @@ def oom_kills() -> int | None:
             key, _, value = line.partition(" ")
             if key == "oom_kill":
                 return int(value)
+    return None
+
+
+def memory_limit() -> int | None:
+    """The memory limit of this box in bytes; None when there is none, or it cannot be read."""
+    for path in _LIMITS:
+        try:
+            text = path.read_text().strip()
+        except OSError:
+            continue
+        return int(text) if text.isdigit() else None
     return None
 
 

@@ -69,11 +69,11 @@ class Broken(Struct, frozen=True, tag="broken"):
 
 
 class Begin(Struct, frozen=True, tag="begin"):
-    """Limits for the student; `address_space_bytes` only where no cgroup bounds its memory."""
+    """Limits for the student."""
 
     cpu_s: float
     output_bytes: int
-    address_space_bytes: int | None
+    address_space_bytes: int
 
 
 class End(Struct, frozen=True, tag="end"):
@@ -263,9 +263,8 @@ class _Watch:
             self._cpu_before_s = self._cpu_s()
             soft = math.ceil(self._cpu_before_s + limits.cpu_s) + CPU_GRACE_S
             resource.prlimit(self._child.pid, resource.RLIMIT_CPU, (soft, soft + CPU_GRACE_S))
-            if limits.address_space_bytes is not None:
-                both = (limits.address_space_bytes, limits.address_space_bytes)
-                resource.prlimit(self._child.pid, resource.RLIMIT_AS, both)
+            both = (limits.address_space_bytes, limits.address_space_bytes)
+            resource.prlimit(self._child.pid, resource.RLIMIT_AS, both)
         self._limits = limits
 
     def _hear_ready(self) -> None:

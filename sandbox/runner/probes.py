@@ -219,7 +219,6 @@ def _limits() -> Outcome:
         "core": (resource.RLIMIT_CORE, 0), "threads": (resource.RLIMIT_NPROC, confine.THREADS),
         "files": (resource.RLIMIT_NOFILE, confine.OPEN_FILES),
         "queues": (resource.RLIMIT_MSGQUEUE, 0),
-        "addresses": (resource.RLIMIT_AS, confine.ADDRESS_SPACE_BYTES),
     }  # fmt: skip
     return _verdict(
         name for name, (kind, most) in limits.items() if resource.getrlimit(kind) != (most, most)

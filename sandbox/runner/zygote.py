@@ -59,6 +59,8 @@ MESSAGE_S = 1.0  # for the rest of a message whose start has arrived
 END_S = 1.0  # for init to report after it was told to end
 PROBE_S = 10.0
 FAILED_SPARES = 3
+MAPPINGS_BYTES = 4 << 30
+MOST_BYTES = 64 << 30
 PROBE_ENDS = ("memory", "exited")
 
 
@@ -259,12 +261,18 @@ class Zygote:
             _reap_all()
         return _memory_probe(name, ended, said, (counters.oom_kills() or 0) - before)
 
-    def _address_space_bytes(self) -> int | None:
-        """Where no cgroup does it, a student may map as much as the box has beyond ourselves."""
-        if self._memory_bytes is None:
-            return None
+    def _address_space_bytes(self) -> int:
+        """How much a student may map.
+
+        Where no cgroup bounds memory, that is as much as the box has beyond ourselves. Where one
+        does, it is far more than can be used, and only bounds the page tables: the kernel takes
+        seconds to take apart those of a process that mapped libraries a thousand times.
+        """
         address_space_bytes, resident_bytes = counters.own_memory_bytes()
-        return address_space_bytes + max(self._memory_bytes - resident_bytes, 0)
+        if self._memory_bytes is not None:
+            return address_space_bytes + max(self._memory_bytes - resident_bytes, 0)
+        limit_bytes = min(counters.memory_limit() or MOST_BYTES, MOST_BYTES)
+        return address_space_bytes + MAPPINGS_BYTES + 2 * limit_bytes
 
     # --- the grader ---
 

@@ -85,8 +85,10 @@ class Grader:
         return self.report()
 
     def close(self) -> None:
-        for opened in (*self.opened, *self._outputs):
-            opened.close()
+        for connection in self.opened:
+            connection.close()
+        for output in self._outputs:
+            output.close()
 
 
 class Student:

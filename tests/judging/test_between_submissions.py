@@ -1,0 +1,62 @@
+"""What one submission leaves, the next one cannot find."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+
+from judge.judging import Judge
+from judge.verdicts import Verdict
+from tests.judging.tiny import tiny_problem
+
+COMPARES = "x = rng.normal(3)\nassert_close(submission.double(x), x + x)"
+# Frames above the submission belong to the process it was forked from, and so does the heap.
+LOOKS_AROUND = """\
+import gc
+import sys
+
+MARK = bytes.fromhex("{mark}")
+
+
+def reachable():
+    frame = sys._getframe()
+    while frame is not None:
+        yield from frame.f_locals.values()
+        frame = frame.f_back
+    yield from gc.get_objects()
+
+
+def is_in(thing):
+    if isinstance(thing, (bytes, bytearray, memoryview)):
+        return MARK in bytes(thing)
+    if isinstance(thing, str):
+        return MARK.decode() in thing
+    return False
+
+
+found = [
+    type(thing).__name__
+    for owner in reachable()
+    for thing in (owner, *(vars(owner).values() if hasattr(owner, "__dict__") else ()),
+                  *(owner if type(owner) in (list, tuple) else ()))
+    if thing is not MARK and is_in(thing)
+]
+print("found", found)
+
+
+def double(x):
+    return x + x
+"""
+
+
+def test_a_submission_cannot_find_what_the_one_before_printed(
+    warm_judge: Judge, tmp_path: Path
+) -> None:
+    problem = tiny_problem(tmp_path, COMPARES)
+    mark = f"secret-of-another-{secrets.token_hex(8)}"
+    prints = f"print({mark!r}, flush=True)\n\ndef double(x):\n    return x + x\n"
+    before = warm_judge.judge(problem, {"solution.py": prints.encode()})
+    assert mark in before.output.text
+    looks = LOOKS_AROUND.format(mark=mark.encode().hex())
+    after = warm_judge.judge(problem, {"solution.py": looks.encode()})
+    assert (after.verdict, after.output.text) == (Verdict.AC, "found []\n")
