@@ -48,7 +48,7 @@ class TierFinished(Record):
 
 
 class Restarted(Record):
-    """Something of ours failed; what came before is void, and judging starts anew."""
+    """Something of ours failed: what came before is void. Judging starts anew, or ends as JE."""
 
     type: Literal["restarted"] = "restarted"
 

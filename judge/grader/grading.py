@@ -445,11 +445,18 @@ def _frames_detail(failure: Failure | None) -> Detail | None:
                 file=frames[-1].file if frames else "",
                 line=failure.syntax_line,
                 function="",
-                text=printable(failure.syntax_text),
-                column=failure.syntax_column,
+                text=one_line(failure.syntax_text.rstrip("\n")),
+                column=_shown_column(failure),
             )
         ]
     return Detail(frames=frames) if frames else None
+
+
+def _shown_column(failure: Failure) -> int | None:
+    """The column in the line as it is shown, where escapes take more than one place."""
+    if failure.syntax_column is None:
+        return None
+    return len(one_line(failure.syntax_text[: max(failure.syntax_column - 1, 0)])) + 1
 
 
 def _skipped(item: pytest.Item) -> CheckResult:

@@ -15,13 +15,14 @@ LOOKS_AROUND = """\
 import gc
 import sys
 
-MARK = bytes.fromhex("{mark}")
+MARK = bytes(255 - byte for byte in bytes.fromhex("{mark}"))
 
 
 def reachable():
-    frame = sys._getframe()
+    frame = sys._getframe(1)
     while frame is not None:
-        yield from frame.f_locals.values()
+        if frame.f_globals is not globals():
+            yield from map(repr, frame.f_locals.values())
         frame = frame.f_back
     yield from gc.get_objects()
 
@@ -34,14 +35,16 @@ def is_in(thing):
     return False
 
 
-found = [
-    type(thing).__name__
-    for owner in reachable()
-    for thing in (owner, *(vars(owner).values() if hasattr(owner, "__dict__") else ()),
-                  *(owner if type(owner) in (list, tuple) else ()))
-    if thing is not MARK and is_in(thing)
-]
-print("found", found)
+def search():
+    for owner in reachable():
+        held = vars(owner).values() if hasattr(owner, "__dict__") else ()
+        items = owner if type(owner) in (list, tuple) else ()
+        for thing in (owner, *held, *items):
+            if thing is not MARK and is_in(thing):
+                yield type(thing).__name__
+
+
+print("found", list(search()))
 
 
 def double(x):
@@ -57,6 +60,6 @@ def test_a_submission_cannot_find_what_the_one_before_printed(
     prints = f"print({mark!r}, flush=True)\n\ndef double(x):\n    return x + x\n"
     before = warm_judge.judge(problem, {"solution.py": prints.encode()})
     assert mark in before.output.text
-    looks = LOOKS_AROUND.format(mark=mark.encode().hex())
+    looks = LOOKS_AROUND.format(mark=bytes(255 - byte for byte in mark.encode()).hex())
     after = warm_judge.judge(problem, {"solution.py": looks.encode()})
     assert (after.verdict, after.output.text) == (Verdict.AC, "found []\n")
