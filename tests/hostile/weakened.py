@@ -43,7 +43,7 @@ PACKAGES = ("sandbox", "tests")
 MEMORY_BYTES = 1 << 30
 ANSWER_S = 3.0
 PROBES_S = 10.0
-LIMITS = Begin(cpu_s=10.0, output_bytes=1 << 20, address_space_bytes=None)
+LIMITS = Begin(cpu_s=10.0, output_bytes=1 << 20, address_space_bytes=1 << 40)
 Defence = Callable[[int], None]
 KERNEL = b"attention_kernel = None\n"
 
