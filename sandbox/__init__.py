@@ -12,7 +12,7 @@ over its stdin when it starts.
 There are two kinds of boxes, which differ in the code they are sent and in their bounds. A *runner*
 holds a zygote and, one at a time, submissions, each of them a fork of the zygote under a second,
 tighter confinement of its own (`sandbox.runner`). A *grader* holds what is trusted. They meet over
-sockets in a small folder that all boxes of a launcher share; arrays cross as plain bytes.
+sockets in a small folder of their launcher's; arrays cross as plain bytes.
 
 This package knows no problem and never says "correct". It imports nothing of `judge`.
 

@@ -16,7 +16,7 @@ import os
 import site
 import sys
 
-SITE_PACKAGES = "/env/site-packages"
+SITE_PACKAGES = "/env/site-packages"  # as in `sandbox.boxes`
 ARCHIVE = "/tmp/judge.zip"  # private to the box  # noqa: S108
 
 

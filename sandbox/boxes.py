@@ -1,4 +1,4 @@
-"""What a box is, whoever makes it: its description, its two operations' failures, its interface.
+"""What a box is, whoever makes it: its description, its interface, its layout, and what fails.
 
     SandboxError        our side cannot do it; says what is wrong and what to do about it
     +-- EngineGone      the engine, or the box, was taken away from under us: try again
@@ -18,6 +18,10 @@ from msgspec import Struct
 from sandbox.protocol import BoxReady, Buffer
 
 T = TypeVar("T")
+
+# The same places in every box. `boot` cannot import these and has its own `SITE_PACKAGES`.
+SHARED_FOLDER = "/run/judge"
+SITE_PACKAGES = "/env/site-packages"
 
 
 class SandboxError(Exception):
@@ -85,7 +89,10 @@ class BoxEnvironment:
 
 
 class SharedDir(Protocol):
-    """A small folder shared by the boxes of one launcher, at `/run/judge` inside each."""
+    """A small folder where the sockets of one launcher's runners are.
+
+    It is `SHARED_FOLDER` inside the boxes that connect to them.
+    """
 
     def remove(self) -> None:
         """Give it back. Harmless when repeated; boxes using it must be dead."""
@@ -104,7 +111,7 @@ class Box(Protocol):
 
     @property
     def id(self) -> str:
-        """Unique name; the box's socket is `/run/judge/<id>.sock`."""
+        """Unique name; a runner's socket is `<id>.sock` in the shared folder."""
 
     def send(
         self, message: Struct, buffers: Sequence[Buffer] = (), deadline: float | None = None

@@ -5,7 +5,9 @@ Theory of operation
 A box is a process in namespaces of its own whose root is an empty read-only tmpfs, with the
 interpreter and its libraries bound in read-only at fixed places. The judge's own packages, and
 whatever points to them, are covered. The layout is that of the Docker boxes, so the code inside
-knows no difference: /env/site-packages, /run/judge, /tmp, /dev/shm, /sys/fs/cgroup.
+knows no difference: /env/site-packages, /run/judge, /tmp, /dev/shm, /sys/fs/cgroup. Only the socket
+a runner listens on is made here and handed over: the shared folder is a folder of the host without
+bounds, so a runner, where submissions are, gets an empty one in its place.
 
 Two kinds of user run it:
 
@@ -46,6 +48,8 @@ from typing import Self
 
 from sandbox import archive, cgroups
 from sandbox.boxes import (
+    SHARED_FOLDER,
+    SITE_PACKAGES,
     BoxEnvironment,
     BoxSpec,
     EngineGone,
@@ -57,11 +61,12 @@ from sandbox.boxes import (
 from sandbox.channel import ConnectedBox, Drain
 from sandbox.owner import Owner, OwnerState
 from sandbox.protocol import ChannelError, SetMemory
-from sandbox.start import BOOT_COMMAND, ENVIRONMENT, SHARED_FOLDER
+from sandbox.runner.seccomp import assemble
+from sandbox.start import BOOT_COMMAND, ENVIRONMENT
+from sandbox.syscall_policy import unnested_policy
 from sandbox.watchdog import Watchdog
 
 NOBODY = 65534
-SITE_PACKAGES = "/env/site-packages"
 PYTHON_FOLDER = "/env/python"
 PRIVATE_FOLDERS = ("/tmp", "/dev", "/run")  # noqa: S108  # inside the box
 LIBRARIES = ("torch", "numpy", "msgspec", "pytest", "pydantic")
@@ -95,13 +100,15 @@ class BwrapSettings:
 
     `binary` is bubblewrap. `hidden` are folders on the host that no box may see even if they lie
     below a folder that is bound. `allow_groups=False` does without control groups, as for an
-    ordinary user. The filter for system calls is the box's own first act: one that forbids
+    ordinary user; `allow_nested=False` does without namespaces inside the box, as where the kernel
+    refuses them. The filter for system calls is the box's own first act: one that forbids
     executing programs cannot be in force before the program is.
     """
 
     binary: Path
     hidden: tuple[Path, ...] = ()
     allow_groups: bool = True
+    allow_nested: bool = True
 
 
 def find_binary(configured: Path | None = None) -> Path:
@@ -120,12 +127,30 @@ def find_binary(configured: Path | None = None) -> Path:
 
 
 class BwrapSharedDir:
-    """A folder in the host's temporary folder."""
+    """A folder in the host's temporary folder, which boxes may pass through but not list."""
 
     def __init__(self, owner: Owner) -> None:
         self.path = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{owner.label}."))
         if os.geteuid() == 0:
-            os.chown(self.path, NOBODY, NOBODY)
+            os.chown(self.path, 0, NOBODY)
+            self.path.chmod(0o710)
+
+    def listener(self, box_id: str) -> socket.socket:
+        """The socket a runner will listen on; boxes of this launcher can connect to it."""
+        listener = socket.socket(socket.AF_UNIX)
+        folder = os.open(self.path, os.O_PATH)
+        try:
+            # The folder's own path may be longer than a socket's name can be.
+            listener.bind(f"/proc/self/fd/{folder}/{box_id}.sock")
+            if os.geteuid() == 0:
+                os.chown(self.path / f"{box_id}.sock", NOBODY, NOBODY)
+        finally:
+            os.close(folder)
+        return listener
+
+    def forget(self, box_id: str) -> None:
+        """Remove a runner's socket; harmless when it is gone."""
+        (self.path / f"{box_id}.sock").unlink(missing_ok=True)
 
     def remove(self) -> None:
         """Remove the folder; harmless when it is gone."""
@@ -180,6 +205,7 @@ class BwrapBox(ConnectedBox):
         self,
         spec: BoxSpec,
         box_id: str,
+        shared: BwrapSharedDir,
         processes: Processes,
         channel: socket.socket,
         stderr: Drain,
@@ -187,6 +213,7 @@ class BwrapBox(ConnectedBox):
     ) -> None:
         super().__init__(box_id, channel, stderr.tail)
         self._role = spec.role
+        self._shared = shared
         self._processes = processes
         self._stderr = stderr
         self._bound = bound
@@ -205,12 +232,12 @@ class BwrapBox(ConnectedBox):
 
     def set_memory_limit(self, memory_bytes: int) -> None:
         """Change the limit of the living box."""
-        self._bound.set_memory_limit(memory_bytes)
         if self._bound.mode is MemoryMode.RLIMIT and self._role is Role.RUNNER:
             try:
                 self.send(SetMemory(memory_bytes), deadline=time.monotonic() + ANSWER_S)
             except ChannelError as error:
                 raise EngineGone(f"the box does not take a memory limit ({error})") from None
+        self._bound.set_memory_limit(memory_bytes)
 
     def alive(self) -> bool:
         """Whether the box still runs."""
@@ -224,6 +251,7 @@ class BwrapBox(ConnectedBox):
             self._killed = True
             self._processes.kill()
             self._bound.close()
+            self._shared.forget(self.id)
             self._stderr.join(GONE_S)  # ends when the last process of the box has ended
 
 
@@ -251,10 +279,10 @@ class Bound:
         for folder, place in self._group.shown if self._group else []:
             yield from ("--ro-bind", str(folder), place)
 
-    def watch(self, pid: int) -> None:
-        """Have the watchdog look after the box started as `pid`, where no group does."""
+    def watch(self, box: BwrapBox) -> None:
+        """Have the watchdog look after the box, where no group does."""
         if self._group is None:
-            self._watchdog = Watchdog(pid, self._memory_bytes)
+            self._watchdog = Watchdog(box.pid, self._memory_bytes, box.alive)
             self._watchdog.start()
 
     def set_memory_limit(self, memory_bytes: int) -> None:
@@ -308,13 +336,14 @@ class BwrapLauncher:
             box = self._start(box_id, spec, shared, bound)
         except (OSError, SandboxError) as error:
             bound.close()
+            shared.forget(box_id)
             raise SandboxError(f"a {spec.role} box cannot be started ({error})") from None
         try:
             box.send_code(code)
         except SandboxError as error:
             box.kill()
             raise SandboxError(f"{error.problem}: {box.diagnostics().strip()}") from None
-        bound.watch(box.pid)
+        bound.watch(box)
         with self._lock:
             self._boxes = [b for b in self._boxes if b.alive()] + [box]
         return box
@@ -324,8 +353,8 @@ class BwrapLauncher:
         removed = cgroups.remove_orphans()
         for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
             owner = Owner.parse(folder.name.removeprefix(PREFIX).rpartition(".")[0])
-            ours = folder.lstat().st_uid in (os.geteuid(), NOBODY)
-            if owner and ours and owner.state() is OwnerState.DEAD:
+            dead = owner and owner.state(same_machine=True) is OwnerState.DEAD
+            if dead and _is_ours(folder):
                 shutil.rmtree(folder, ignore_errors=True)
                 removed += 1
         return removed
@@ -355,18 +384,25 @@ class BwrapLauncher:
             ends.callback(theirs.close)
             ends.callback(os.close, stderr_end)
             ends.callback(os.close, info_end)
-            files = [ends.enter_context(_memory_file(text)) for text in (PASSWD, GROUP)]
-            arguments = [*self._static, *_writable(spec, shared), *bound.arguments()]
-            arguments += ["--ro-bind-data", str(files[0]), "/etc/passwd"]
-            arguments += ["--ro-bind-data", str(files[1]), "/etc/group"]
+            passed = [info_end]
+            arguments = [*self._static, *_writable(spec), *bound.arguments()]
+            for option, content, place in self._files():
+                passed.append(ends.enter_context(_memory_file(content)))
+                arguments += [option, str(passed[-1]), *place]
+            environment = ENVIRONMENT | LIBRARY_PATH | bound.environment
+            if spec.role is Role.RUNNER:
+                listener = ends.enter_context(shared.listener(box_id))
+                passed.append(listener.fileno())
+                environment["JUDGE_LISTENER_FD"] = str(listener.fileno())
+            else:
+                arguments += ["--ro-bind", str(shared.path), SHARED_FOLDER]
             arguments += ["--remount-ro", "/", "--info-fd", str(info_end)]
             command = ["/bin/sh", "-c", ENTER, "sh", *bound.entrances, "--"]
             command += [str(self._settings.binary), *arguments, "--", *_command(spec, box_id)]
             bubblewrap = self._starter.submit(
                 lambda: subprocess.Popen(
-                    command, cwd="/",
+                    command, cwd="/", env=environment, pass_fds=passed,
                     stdin=theirs.fileno(), stdout=theirs.fileno(), stderr=stderr_end,
-                    env=ENVIRONMENT | LIBRARY_PATH | bound.environment, pass_fds=[*files, info_end],
                 )
             ).result()  # fmt: skip
         first = _first_process(info)
@@ -376,7 +412,22 @@ class BwrapLauncher:
             drain.join(GONE_S)
             ours.close()
             raise SandboxError(f"bubblewrap could not make a box: {drain.tail.text().strip()}")
-        return BwrapBox(spec, box_id, Processes(bubblewrap, first), ours, drain, bound)
+        return BwrapBox(spec, box_id, shared, Processes(bubblewrap, first), ours, drain, bound)
+
+    def _files(self) -> Iterator[tuple[str, bytes, tuple[str, ...]]]:
+        """What bubblewrap reads from descriptors: (option, content, where it belongs)."""
+        yield "--ro-bind-data", PASSWD, ("/etc/passwd",)
+        yield "--ro-bind-data", GROUP, ("/etc/group",)
+        if not self._settings.allow_nested:
+            yield "--seccomp", assemble(unnested_policy()), ()
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether this user made the folder; False when somebody else has just removed it."""
+    try:
+        return folder.lstat().st_uid == os.geteuid()
+    except FileNotFoundError:
+        return False
 
 
 def _first_process(info: int) -> int | None:
@@ -430,11 +481,10 @@ def _root(hidden: tuple[Path, ...]) -> Iterator[str]:
     yield from (*_folders(Path("/dev/mqueue")), *_folders(Path("/sys/fs/cgroup")))
 
 
-def _writable(spec: BoxSpec, shared: BwrapSharedDir) -> Iterator[str]:
+def _writable(spec: BoxSpec) -> Iterator[str]:
     for place, size_bytes in (("/tmp", spec.tmp_bytes), ("/dev/shm", SHM_BYTES)):  # noqa: S108
         yield from ("--perms", "1777", "--size", str(size_bytes), "--tmpfs", place)
-    yield from _folders(Path("/run"))
-    yield from ("--bind", str(shared.path), SHARED_FOLDER, "--chdir", "/tmp")  # noqa: S108
+    yield from (*_folders(Path(SHARED_FOLDER)), "--chdir", "/tmp")  # noqa: S108
 
 
 def _python() -> tuple[Path, Path]:

@@ -86,7 +86,7 @@ class Group:
     def _members(self) -> set[int]:
         members: set[int] = set()
         for entrance in self.entrances:
-            with contextlib.suppress(FileNotFoundError, OSError):
+            with contextlib.suppress(OSError):
                 members |= {int(line) for line in entrance.read_text().split()}
         return members - {0}
 
@@ -104,6 +104,15 @@ def available() -> Version | None:
     except OSError:
         return None
     return version
+
+
+def why_not() -> str:
+    """What keeps this process from making groups, in words; after `available` gave None."""
+    if os.geteuid() != 0:
+        return "control groups need root"
+    if mounted() is None:
+        return f"no control groups are mounted at {ROOT}"
+    return "the control groups here cannot be written to"
 
 
 def mounted() -> Version | None:
@@ -131,10 +140,10 @@ def create(
             _write(group.folders["pids"] / "pids.max", pids)
             _write(group.folders["cpu"] / "cpu.cfs_period_us", PERIOD_US)
             _write(group.folders["cpu"] / "cpu.cfs_quota_us", quota_us)
-    except OSError as error:
+        group.set_memory_limit(memory_bytes)
+    except (OSError, SandboxError) as error:
         group.kill()
         raise SandboxError(f"a control group cannot be made ({error})") from None
-    group.set_memory_limit(memory_bytes)
     return group
 
 
@@ -156,7 +165,7 @@ def _orphans(parent: Path) -> Iterator[str]:
         return
     for folder in parent.iterdir():
         owner = Owner.parse(folder.name.rpartition(".")[0])
-        if folder.is_dir() and owner and owner.state() is OwnerState.DEAD:
+        if folder.is_dir() and owner and owner.state(same_machine=True) is OwnerState.DEAD:
             yield folder.name
 
 

@@ -108,7 +108,7 @@ class ConnectedBox:
 
     @property
     def id(self) -> str:
-        """Unique name; the box's socket is `/run/judge/<id>.sock`."""
+        """Unique name; a runner's socket is `<id>.sock` in the shared folder."""
         return self._id
 
     @property
@@ -331,8 +331,6 @@ class AttachPump:
         self._inner_open = False
         self._from_box.clear()
         self._unread_bytes = 0
-        try:
-            self._inner.shutdown(socket.SHUT_RDWR)
-            self._stream.shutdown(socket.SHUT_WR)
-        except OSError:
-            pass  # already gone
+        for end, how in ((self._inner, socket.SHUT_RDWR), (self._stream, socket.SHUT_WR)):
+            with contextlib.suppress(OSError):  # already gone
+                end.shutdown(how)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from sandbox import survey
+from sandbox import cgroups, survey
 from sandbox.boxes import Launcher, MemoryMode, SandboxError
 from sandbox.bwrap_boxes import BwrapLauncher, BwrapSettings, find_binary
 from sandbox.docker_boxes import DockerLauncher, DockerSettings
@@ -100,6 +100,6 @@ def _bwrap(settings: SandboxSettings, reason: str) -> Choice:
     launcher.remove_orphans()
     limits = (
         "memory bounded by control groups" if launcher.memory_mode is MemoryMode.CGROUP
-        else "memory bounded by address space, since control groups need root"
+        else f"memory bounded by address space, since {cgroups.why_not()}"
     )  # fmt: skip
     return Choice(launcher, f"{reason}; {limits}")

@@ -34,19 +34,22 @@ from docker.types import LogConfig, Mount, Ulimit
 
 from sandbox import archive, engine
 from sandbox.boxes import (
+    SHARED_FOLDER,
     BoxEnvironment,
     BoxSpec,
     MemoryMode,
+    Role,
     SandboxError,
     SharedDir,
 )
 from sandbox.channel import AttachPump, ConnectedBox
 from sandbox.image import ImageRef
 from sandbox.owner import Owner, OwnerState
-from sandbox.start import BOOT_COMMAND, ENVIRONMENT, SHARED_FOLDER
+from sandbox.start import BOOT_COMMAND, ENVIRONMENT
 
 ENGINE_SILENCE_S = 30  # for one request; a busy engine may need some seconds
 GONE_S = 5.0
+PARTING_S = 0.3
 BOX_LABEL = "judge.box"
 OWNER_LABEL = "judge.owner"
 ROLE_LABEL = "judge.role"
@@ -73,6 +76,11 @@ class DockerSettings:
     seccomp: str
     runtime: str = ""
     apparmor: str = ""
+
+    @property
+    def local(self) -> bool:
+        """Whether only this machine uses the engine."""
+        return self.engine_url.startswith("unix:")
 
 
 class DockerSharedDir:
@@ -105,10 +113,16 @@ class DockerBox(ConnectedBox):
     """One container; see `sandbox.boxes.Box`."""
 
     def __init__(
-        self, client: docker.DockerClient, settings: DockerSettings, box_id: str, container: str
+        self,
+        client: docker.DockerClient,
+        settings: DockerSettings,
+        role: Role,
+        box_id: str,
+        container: str,
     ) -> None:
         self._client = client
         self._settings = settings
+        self._role = role
         self._container = container
         self._killing = threading.Lock()
         self._killed = False
@@ -143,11 +157,19 @@ class DockerBox(ConnectedBox):
             if self._killed:
                 return
             self._killed = True
+            if self._role is Role.RUNNER:
+                self._let_go()
             # What an absent or failing engine does not remove, a later launcher's sweep will.
             with contextlib.suppress(SandboxError):
                 _remove_container(self._client, self._container)
             self._pump.hang_up()
             self._pump.join(GONE_S)
+
+    def _let_go(self) -> None:
+        """A runner that is well removes its socket, and ends, when its channel does."""
+        with contextlib.suppress(OSError):
+            self._channel.shutdown(socket.SHUT_RDWR)
+        self._pump.join(PARTING_S)
 
 
 class DockerLauncher:
@@ -161,7 +183,9 @@ class DockerLauncher:
         self._lock = threading.Lock()
         self._boxes: list[DockerBox] = []
         self._folders: list[DockerSharedDir] = []
-        self._client = engine.connect(settings.engine_url, ENGINE_SILENCE_S)
+        with engine.errors("say how many processors it has"):
+            self._client = engine.connect(settings.engine_url, ENGINE_SILENCE_S)
+            self._processors = int(self._client.info()["NCPU"])
 
     def shared_dir(self) -> DockerSharedDir:
         """A folder for boxes to meet in."""
@@ -176,7 +200,7 @@ class DockerLauncher:
         with engine.errors(f"start a {spec.role} box"):
             container = self._create(box_id, spec, shared)
             try:
-                box = DockerBox(self._client, self._settings, box_id, container)
+                box = DockerBox(self._client, self._settings, spec.role, box_id, container)
                 self._client.api.start(container)
                 box.send_code(code)
             except BaseException:
@@ -194,10 +218,10 @@ class DockerLauncher:
                 all=True, filters={"label": [f"{BOX_LABEL}=1"]}
             )
             volumes = self._client.api.volumes({"label": [f"{BOX_LABEL}=1"]})["Volumes"] or []
-        left = [c for c in containers if _is_orphan(c["Labels"], c["State"])]
+        left = [c for c in containers if self._is_orphan(c["Labels"], c["State"])]
         for container in left:
             _remove_container(self._client, container["Id"])
-        left_volumes = [v for v in volumes if _is_orphan(v["Labels"], "")]
+        left_volumes = [v for v in volumes if self._is_orphan(v["Labels"], "")]
         for volume in left_volumes:
             _remove_volume(self._client, volume["Name"])
         return len(left) + len(left_volumes)
@@ -209,6 +233,18 @@ class DockerLauncher:
         for folder in self._folders:
             folder.remove()
         self._client.close()
+
+    def _is_orphan(self, labels: dict[str, str], state: str) -> bool:
+        """Of a dead owner, or of one we cannot ask but ended by itself (its stdin was closed)."""
+        owner = Owner.parse(labels.get(OWNER_LABEL, ""))
+        if owner is None:
+            return False
+        match owner.state(same_machine=self._settings.local):
+            case OwnerState.DEAD:
+                return True
+            case OwnerState.ELSEWHERE:
+                return state in ("exited", "dead")
+        return False
 
     def _create(self, box_id: str, spec: BoxSpec, shared: DockerSharedDir) -> str:
         api = self._client.api
@@ -235,26 +271,14 @@ class DockerLauncher:
         return self._client.api.create_host_config(
             network_mode="none", read_only=True, cap_drop=["ALL"], security_opt=security,
             pids_limit=spec.pids, mem_limit=spec.memory_bytes, memswap_limit=spec.memory_bytes,
-            nano_cpus=int(spec.cpus * 1e9), log_config=LogConfig(type="none"),
+            nano_cpus=int(min(spec.cpus, self._processors) * 1e9),  # more is refused
+            log_config=LogConfig(type="none"),
             tmpfs={"/tmp": tmp}, shm_size=SHM_BYTES, mounts=[meeting],  # noqa: S108
             ipc_mode="private", oom_kill_disable=False, init=False,
             ulimits=[Ulimit(name="core", soft=0, hard=0),
                      Ulimit(name="nofile", soft=OPEN_FILES, hard=OPEN_FILES)],
             runtime=self._settings.runtime or None,
         )  # fmt: skip
-
-
-def _is_orphan(labels: dict[str, str], state: str) -> bool:
-    """Of a dead owner, or of one we cannot ask but ended by itself (its stdin was closed)."""
-    owner = Owner.parse(labels.get(OWNER_LABEL, ""))
-    if owner is None:
-        return False
-    match owner.state():
-        case OwnerState.DEAD:
-            return True
-        case OwnerState.ELSEWHERE:
-            return state in ("exited", "dead")
-    return False
 
 
 def _attach(client: docker.DockerClient, container: str) -> socket.socket:

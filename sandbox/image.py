@@ -32,10 +32,11 @@ from pathlib import Path
 from typing import IO
 
 import docker
-from docker.errors import APIError, BuildError, ImageNotFound
+from docker.errors import APIError, ImageNotFound
 
 from sandbox import engine
 from sandbox.boxes import SandboxError
+from sandbox.syscall_policy import ARCHITECTURE
 
 PYTHON_VERSION = "3.11"
 DEBIAN_RELEASE = "bookworm"
@@ -109,13 +110,12 @@ class ImageBuilder:
 
         Raises `SandboxError` with what to do. Builds of other processes are waited for.
         """
-        self.cache_dir.mkdir(parents=True, exist_ok=True)
         with (
-            _locked(self.cache_dir / "build.lock"),
+            _locked(self.cache_dir),
             engine.connected(self.engine_url, BUILD_SILENCE_S) as client,
         ):
             chosen = self._provide_base(client, base, progress)
-            wheels = self._fetch_wheels(_architecture(client), progress)
+            wheels = self._fetch_wheels(progress)
             progress(f"building {tag_for(chosen)}")
             return _build(client, chosen, wheels, progress)
 
@@ -135,14 +135,16 @@ class ImageBuilder:
             return Base.DEBIAN
         return Base.PYTHON
 
-    def _fetch_wheels(self, architecture: str, progress: Progress) -> Path:
-        key = _digest(*REQUIREMENTS, architecture, *self.pip_options)
+    def _fetch_wheels(self, progress: Progress) -> Path:
+        key = _digest(*REQUIREMENTS, ARCHITECTURE, *self.pip_options)
         folder = self.cache_dir / "wheels" / key
         if folder.is_dir():
             return folder
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder.parent, prefix="part-") as part:
-            _download(Path(part), architecture, self.pip_options, progress)
+        with (
+            _cache_errors(self.cache_dir),
+            tempfile.TemporaryDirectory(dir=_made(folder.parent), prefix="part-") as part,
+        ):
+            _download(Path(part), self.pip_options, progress)
             Path(part).rename(folder)
             Path(part).mkdir()  # for the context manager to remove
         return folder
@@ -160,10 +162,28 @@ def _digest(*parts: str) -> str:
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    with path.open("w") as file:
+def _locked(cache_dir: Path) -> Iterator[None]:
+    with _cache_errors(cache_dir):
+        file = (_made(cache_dir) / "build.lock").open("w")
+    with file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
+
+
+@contextmanager
+def _cache_errors(cache_dir: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise SandboxError(
+            f"the cache folder {cache_dir} cannot be used ({error.strerror or error})",
+            "Set JUDGE_CACHE to a folder that can be written to.",
+        ) from None
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 def _look_up(client: docker.DockerClient, base: Base) -> ImageRef | None:
@@ -180,11 +200,6 @@ def _has(client: docker.DockerClient, name: str) -> bool:
     except ImageNotFound:
         return False
     return True
-
-
-def _architecture(client: docker.DockerClient) -> str:
-    machine = str(client.version().get("Arch", ""))
-    return {"amd64": "x86_64", "arm64": "aarch64"}.get(machine, machine)
 
 
 # --- bases --------------------------------------------------------------------------------------
@@ -263,14 +278,21 @@ def _import_base(client: docker.DockerClient, root: Path) -> None:
 
 
 def _download(
-    folder: Path, architecture: str, options: tuple[str, ...], progress: Progress
+    folder: Path, options: tuple[str, ...], progress: Progress, patience_s: int = DOWNLOAD_S
 ) -> None:
     progress(f"fetching wheels with pip: {', '.join(REQUIREMENTS)}")
-    command = [*_pip(), "download", "--quiet", "--dest", str(folder), *_targets(architecture)]
-    done = subprocess.run(
-        [*command, *options, *REQUIREMENTS, "pip"],
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=DOWNLOAD_S, check=False,
-    )  # fmt: skip
+    command = [*_pip(), "download", "--quiet", "--dest", str(folder), *_targets()]
+    try:
+        done = subprocess.run(
+            [*command, *options, *REQUIREMENTS, "pip"],
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=patience_s,
+            check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise SandboxError(
+            f"pip had not fetched the wheels after {patience_s // 60} minutes",
+            "Check the network and pip's configuration (pip config list).",
+        ) from None
     if done.returncode != 0:
         tail = " | ".join(done.stderr.strip().splitlines()[-3:])
         raise SandboxError(
@@ -296,15 +318,15 @@ def _pip() -> list[str]:
     )
 
 
-def _targets(architecture: str) -> list[str]:
+def _targets() -> list[str]:
     """The image's Python, not the host's: pip takes wheels for it wherever it runs."""
     options = ["--only-binary=:all:", "--implementation", "cp", "--python-version", PYTHON_VERSION]
     abi = "cp" + PYTHON_VERSION.replace(".", "")
     for name in (abi, "abi3", "none"):
         options += ["--abi", name]
     for minor in range(NEWEST_GLIBC_MINOR, OLDEST_GLIBC_MINOR - 1, -1):
-        options += ["--platform", f"manylinux_2_{minor}_{architecture}"]
-    return [*options, "--platform", f"manylinux2014_{architecture}"]
+        options += ["--platform", f"manylinux_2_{minor}_{ARCHITECTURE}"]
+    return [*options, "--platform", f"manylinux2014_{ARCHITECTURE}"]
 
 
 # --- the build ----------------------------------------------------------------------------------
@@ -323,7 +345,7 @@ def _build(client: docker.DockerClient, base: Base, wheels: Path, progress: Prog
                 network_mode="none", labels=labels,
             )  # fmt: skip
             _follow(lines, progress)
-        except (APIError, BuildError) as error:
+        except APIError as error:
             raise SandboxError(f"the image could not be built ({engine.words(error)})") from None
     built = _look_up(client, base)
     if built is None:
@@ -335,6 +357,7 @@ def _follow(lines: Iterable[dict[str, object]], progress: Progress) -> None:
     said: deque[str] = deque(maxlen=4)
     for line in lines:
         if "error" in line:
+            said.append(str(line["error"]).strip()[:300])
             raise SandboxError(f"the image could not be built ({' | '.join(said)})")
         text = str(line.get("stream", "")).strip()
         if text.startswith("Step "):

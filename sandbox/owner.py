@@ -2,7 +2,9 @@
 
 A process id alone is reused, so the start time goes with it; the boot id tells machines and
 reboots apart, and the pid namespace tells containers on one machine apart. Only when boot and
-namespace are our own can we look the process up; about others we know nothing, and say so.
+namespace are our own can we look the process up. What was found on this machine's own storage and
+has another boot id is from before the last boot, so its maker is dead; about other namespaces and
+other machines we know nothing, and say so.
 """
 
 from __future__ import annotations
@@ -55,9 +57,14 @@ class Owner:
         """One word, also fit for a file name."""
         return f"{self.boot}.{self.namespace}.{self.pid}.{self.started}.{self.launcher}"
 
-    def state(self) -> OwnerState:
-        """Whether the owning process still runs."""
-        if (self.boot, self.namespace) != (_boot(), _namespace()):
+    def state(self, *, same_machine: bool) -> OwnerState:
+        """Whether the owning process still runs.
+
+        `same_machine` says that this label can only have been written on this machine.
+        """
+        if self.boot != _boot():
+            return OwnerState.DEAD if same_machine else OwnerState.ELSEWHERE
+        if self.namespace != _namespace():
             return OwnerState.ELSEWHERE
         return OwnerState.ALIVE if _started(self.pid) == self.started else OwnerState.DEAD
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from sandbox.boxes import SandboxError
 
-SHARED_FOLDER = "/run/judge"
 SEND_S = 20.0
 
 # -I: nothing from the environment or the working folder; -S: nothing from the base's own packages.

@@ -7,16 +7,20 @@ error: a judge needs one launcher, not two. `judge doctor` shows the list.
 from __future__ import annotations
 
 import os
+import platform
 import shutil
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 from sandbox import cgroups, engine
 from sandbox.boxes import SandboxError
 from sandbox.bwrap_boxes import GET_BWRAP, NOBODY, find_binary
 from sandbox.image import ImageBuilder
+from sandbox.syscall_policy import ARCHITECTURE
 
 ENGINE_SILENCE_S = 5
 PROBE_S = 10
@@ -54,6 +58,7 @@ class EngineFacts:
     """What an engine says about itself."""
 
     version: str
+    architecture: str
     cgroup_version: str
     limits_memory: bool
     limits_swap: bool
@@ -66,15 +71,40 @@ def survey(builder: ImageBuilder, bwrap: Path | None = None) -> list[Finding]:
 
     `builder` names the engine to ask; `bwrap` is a configured binary, if any.
     """
-    return [*_docker_findings(builder), *_bwrap_findings(bwrap), _user_namespaces(), _apparmor()]
+    return [
+        _processor(),
+        *_docker_findings(builder),
+        *_bwrap_findings(bwrap),
+        _user_namespaces(),
+        _apparmor(),
+    ]
+
+
+def require_processor(architecture: str, whose: str) -> None:
+    """Raises `SandboxError` unless boxes can run on processors of this kind."""
+    if architecture != ARCHITECTURE:
+        raise SandboxError(
+            f"boxes run on {ARCHITECTURE} only, and {whose} is {architecture}",
+            f"Use a machine with an {ARCHITECTURE} processor.",
+        )
 
 
 def require_engine(url: str) -> EngineFacts:
-    """What the engine at `url` says; raises `EngineGone` when none answers within seconds."""
+    """What the engine at `url` says; raises `SandboxError` when it cannot be used.
+
+    `EngineGone` when none answers within seconds.
+    """
     with engine.connected(url, ENGINE_SILENCE_S) as client:
         info = client.info()
+    facts = _facts(info)
+    require_processor(facts.architecture, "the Docker engine's machine")
+    return facts
+
+
+def _facts(info: Mapping[str, Any]) -> EngineFacts:
     return EngineFacts(
         version=str(info.get("ServerVersion", "?")),
+        architecture=str(info.get("Architecture", "?")),
         cgroup_version=str(info.get("CgroupVersion", "1")),
         limits_memory=bool(info.get("MemoryLimit")),
         limits_swap=bool(info.get("SwapLimit")),
@@ -85,6 +115,7 @@ def require_engine(url: str) -> EngineFacts:
 
 def require_bwrap(binary: Path) -> None:
     """Make an empty box with `binary`; raises `SandboxError` with the cause when it cannot."""
+    require_processor(platform.machine(), "this machine")
     command = [str(binary), "--unshare-pid", "--unshare-net", "--unshare-ipc"]
     command += ["--ro-bind", "/", "/"]
     command += ["--proc", "/proc", *(["--unshare-user"] if os.geteuid() else []), "--", "true"]
@@ -186,7 +217,16 @@ def _bwrap_memory() -> Finding:
     )  # fmt: skip
 
 
-# --- the kernel -----------------------------------------------------------------------------------
+# --- processor and kernel -------------------------------------------------------------------------
+
+
+def _processor() -> Finding:
+    name = "processor"
+    try:
+        require_processor(platform.machine(), "this machine")
+    except SandboxError as error:
+        return Finding(name, State.MISSING, error.problem, error.remedy)
+    return Finding(name, State.OK, platform.machine())
 
 
 def _user_namespaces() -> Finding:
@@ -202,23 +242,19 @@ def _user_namespaces() -> Finding:
 
 
 def _probe_user_namespace() -> bool | None:
-    """Whether nobody may make one; None when there is no tool to try with."""
+    """Whether nobody may make one and mount in it; None when there is no tool to try with.
+
+    Ubuntu's restriction lets them be made, and then refuses everything inside.
+    """
     unshare = shutil.which("unshare")
     if unshare is None:
         return None
-    command = [unshare, "--user", "true"]
-    if os.geteuid() == 0:
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            check=False,
-            cwd="/",
-            user=NOBODY,
-            group=NOBODY,
-            extra_groups=[],
-        )
-    else:
-        done = subprocess.run(command, capture_output=True, check=False, cwd="/")
+    user = NOBODY if os.geteuid() == 0 else None
+    done = subprocess.run(
+        [unshare, "--user", "--map-root-user", "--mount", "true"],
+        capture_output=True, check=False, cwd="/",
+        user=user, group=user, extra_groups=None if user is None else [],
+    )  # fmt: skip
     return done.returncode == 0
 
 

@@ -88,10 +88,13 @@ CONDITIONAL_SYSCALLS: Mapping[str, int] = {
 }
 MISSING_SYSCALLS: Mapping[str, int] = {"clone3": 435}
 LAUNCH_SYSCALLS: Mapping[str, int] = {"execve": 59}  # an engine sets its filter before it execs
+NAMESPACE_SYSCALLS = ("clone", "unshare", "mount", "umount2", "pivot_root")
 # fmt: on
 
+ARCHITECTURE = "x86_64"  # as `uname` and engines call it
 ALL_BITS = (1 << 32) - 1
 CLONE_THREAD = 0x00010000
+CLONE_NEWUSER = 0x10000000
 IOCTLS = (
     0x5401,  # TCGETS, by which isatty() is implemented
     0x5413,  # TIOCGWINSZ
@@ -157,6 +160,17 @@ def box_policy() -> Policy:
             Rule("fcntl", 1, FCNTLS),
         ),
     )
+
+
+def unnested_policy() -> Policy:
+    """`box_policy` for a box to be started under, without what namespaces inside it would take.
+
+    So refuses a kernel or an engine that does not let ordinary users have them.
+    """
+    box = box_policy()
+    kept = {name: n for name, n in box.allowed.items() if name not in NAMESPACE_SYSCALLS}
+    processes = Rule("clone", 0, (0,), CLONE_NEWUSER)
+    return Policy({**kept, **LAUNCH_SYSCALLS}, (*box.rules, processes))
 
 
 def docker_profile() -> dict[str, object]:

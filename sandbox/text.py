@@ -1,8 +1,9 @@
 """Text from inside a box, made safe to store and to show.
 
-PostgreSQL refuses NUL and lone surrogates, terminals obey escape sequences, and bidirectional
-controls can make a line read as another. All of that is replaced by a visible escape here, once,
-at the border; everything after it may treat the text as ordinary.
+PostgreSQL refuses NUL and lone surrogates, terminals obey escape sequences, bidirectional controls
+can make a line read as another, and marks without width can make two names look the same. All of
+that is replaced by a visible escape here, once, at the border; everything after it may treat the
+text as ordinary.
 """
 
 from __future__ import annotations
@@ -10,7 +11,13 @@ from __future__ import annotations
 import re
 
 _UNSAFE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff\u2028\u2029\u202a-\u202e\u2066-\u2069]"
+    "["
+    "\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls but tab and line feed
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # direction
+    "\u200b-\u200d\u2060-\u2064\ufeff"  # no width
+    "\u2028\u2029"  # line ends that are none
+    "\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff"  # no characters
+    "]"
 )
 
 

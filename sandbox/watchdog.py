@@ -2,6 +2,7 @@
 
 The first line there is RLIMIT_AS inside; this one catches what it cannot see, and ends a process
 of the box that really uses more than the box may. It is a poll, so it is late by up to its period.
+The first process of the box is ours and never ended: what it forks is what grows.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import contextlib
 import os
 import signal
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 PROC = Path("/proc")
@@ -18,11 +20,15 @@ PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
 class Watchdog:
-    """Watches one process and its descendants; `memory_bytes` may be changed at any time."""
+    """Watches the descendants of a process while it is `alive`, and its id no other's.
 
-    def __init__(self, pid: int, memory_bytes: int) -> None:
+    `memory_bytes` may be changed at any time.
+    """
+
+    def __init__(self, pid: int, memory_bytes: int, alive: Callable[[], bool]) -> None:
         self.memory_bytes = memory_bytes
         self._pid = pid
+        self._alive = alive
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="box-watchdog", daemon=True)
 
@@ -36,8 +42,8 @@ class Watchdog:
         self._thread.join()
 
     def _run(self) -> None:
-        while not self._stopped.wait(PERIOD_S):
-            for pid in (self._pid, *descendants(self._pid)):
+        while not self._stopped.wait(PERIOD_S) and self._alive():
+            for pid in descendants(self._pid):
                 if resident_bytes(pid) > self.memory_bytes:
                     with contextlib.suppress(ProcessLookupError, PermissionError):
                         os.kill(pid, signal.SIGKILL)

@@ -54,16 +54,17 @@ class ProblemPack(Struct, frozen=True):
 
 
 class JobLimits(Struct, frozen=True):
-    """The limits that the grader itself enforces, in seconds and bytes."""
+    """The limits that the grader enforces or names, in seconds and bytes."""
 
     wall_s: float
     cpu_s: float
     output_bytes: int
+    memory_bytes: int
 
     @classmethod
     def of(cls, limits: Limits) -> JobLimits:
         """The grader's share of a problem's limits."""
-        return cls(limits.wall_s, limits.cpu_s, limits.output_bytes)
+        return cls(limits.wall_s, limits.cpu_s, limits.output_bytes, limits.memory_bytes)
 
 
 class Job(Struct, frozen=True):

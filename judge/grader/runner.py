@@ -44,6 +44,13 @@ OUTPUT_PATIENCE_S = 0.5
 OUT_OF_TURN = "The code answered out of turn: no usable result."
 TOO_LARGE = f"The results of one check are larger than {MAX_RESULT_BYTES >> 20} MiB."
 NOT_A_FRAME = "The code wrote to the judge's connection: no usable result."
+_REMEDIES = {  # first match
+    "EOFError": "There is nobody to ask here: the functions get all they need as arguments.",
+    "ModuleNotFoundError": "The standard library, numpy and torch can be imported.",
+    "PermissionError": "Other programs, processes and the network are out of reach here.",
+    "gaierror": "There is no network here.",
+    "InductorError": "torch.compile needs a compiler, and there is none: call the function itself.",
+}
 _LEASE_PAYLOAD_BYTES = 1 << 20
 
 
@@ -77,6 +84,7 @@ class Runner:
         self._lease = _connect(job.runner)
         self._next_id = 0
         self.budget_s = limits.wall_s
+        self._too_slow = ""
         self.waiting = False
         self.report: Report | None = None
         self.result_bytes_left = MAX_RESULT_BYTES
@@ -97,9 +105,11 @@ class Runner:
 
         The time is not charged to the tier.
         """
+        self._too_slow = f"Importing the code took longer than {allowance_s:.3g} s."
         tier_s, self.budget_s = self.budget_s, allowance_s
         reply, _ = self._exchange(sources, ())
         left_s, self.budget_s = self.budget_s, tier_s
+        self._too_slow = f"The calls of one tier took longer than {self._limits.wall_s:g} s."
         match reply:
             case Loaded(names):
                 self.names = [one_line(name) for name in names]
@@ -181,7 +191,7 @@ class Runner:
         report = self._await_report(release=False, patience_s=0.0)
         if report is not None and report.ended in ("memory", "output", "cpu"):
             return self._fault_of_report(report)
-        return self.fail(Verdict.TLE, f"No answer within {self._limits.wall_s:g} s.")
+        return self.fail(Verdict.TLE, self._too_slow)
 
     def _fault_of_end(self) -> RunnerFault:
         """The child closed its connection: it ended, or it did this on purpose and lives on."""
@@ -196,7 +206,8 @@ class Runner:
     def _fault_of_report(self, report: Report) -> RunnerFault:
         match report.ended:
             case "memory":
-                return self.fail(Verdict.MLE, "The code used more memory than it may.")
+                limit = self._limits.memory_bytes >> 20
+                return self.fail(Verdict.MLE, f"The code used more than {limit} MiB of memory.")
             case "output":
                 limit = self._limits.output_bytes >> 10
                 return self.fail(Verdict.OLE, f"The code printed more than {limit} KiB.")
@@ -256,8 +267,11 @@ def out_of_memory(failure: Failure) -> bool:
 
 
 def raised_words(failure: Failure) -> str:
-    """Kind and message of an exception, printable."""
-    return f"{one_line(failure.kind)}: {printable(failure.message)}".removesuffix(": ")
+    """Kind and message of an exception, printable, and what to do where the sandbox caused it."""
+    words = f"{one_line(failure.kind)}: {printable(failure.message)}".removesuffix(": ")
+    names = (failure.kind, *failure.bases)
+    remedy = next((text for name, text in _REMEDIES.items() if name in names), None)
+    return f"{words}\n{remedy}" if remedy else words
 
 
 def _load_fault(stage: str, failure: Failure) -> tuple[Verdict, str]:

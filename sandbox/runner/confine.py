@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from sandbox.boxes import SHARED_FOLDER
 from sandbox.runner import syscalls
 
 NAMESPACES = (
@@ -41,7 +42,7 @@ STACK_BYTES = 8 << 20
 OOM_FIRST = 1000
 
 _SCRATCH = ("/tmp", "/dev/shm")  # noqa: S108  # mount points inside the box
-_HIDDEN = ("/sys", "/dev/mqueue", "/dev/pts", "/run/judge")
+_HIDDEN = ("/sys", "/dev/mqueue", "/dev/pts", SHARED_FOLDER)
 _SHOWN_OF_PROC = ("cpuinfo", "meminfo")  # torch chooses its kernels by the first
 _SAFE = syscalls.MS_NOSUID | syscalls.MS_NODEV | syscalls.MS_NOEXEC
 _FIRST_HIGH_FD = 512

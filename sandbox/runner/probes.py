@@ -17,6 +17,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from sandbox.boxes import SHARED_FOLDER, SITE_PACKAGES
 from sandbox.protocol import Connection, Probe
 from sandbox.runner import confine, syscalls
 from sandbox.runner.init import CONNECTION_FD, announce_ready
@@ -109,8 +110,8 @@ def _identity() -> Outcome:
 
 
 def _capabilities() -> Outcome:
-    held = syscalls.permitted_capabilities()
-    return held == 0, f"permitted {held:#x}"
+    held = syscalls.held_capabilities()
+    return held == 0, f"held {held:#x}"
 
 
 def _bounding_set() -> Outcome:
@@ -183,7 +184,7 @@ def _is_open(fd: int) -> bool:
 
 
 def _root_is_read_only() -> Outcome:
-    folders = ("/", "/etc", "/usr", "/usr/lib", "/env", "/env/site-packages", "/dev", "/run")
+    folders = ("/", "/etc", "/usr", "/usr/lib", "/env", SITE_PACKAGES, "/dev", "/run")
     return _verdict(folder for folder in folders if _can_write(folder))
 
 
@@ -235,14 +236,14 @@ def _covered_proc() -> Outcome:
 
 
 def _covered_folders() -> Outcome:
-    folders = [folder for folder in ("/sys", "/dev/mqueue", "/run/judge") if Path(folder).is_dir()]
+    folders = [folder for folder in ("/sys", "/dev/mqueue", SHARED_FOLDER) if Path(folder).is_dir()]
     return _verdict(folder for folder in folders if _entries(folder) or _can_write(folder))
 
 
 def _unlisted_sockets() -> Outcome:
     """Without a mount namespace the folder cannot be covered; its names are secret instead."""
     try:
-        names = _entries("/run/judge")
+        names = _entries(SHARED_FOLDER)
     except PermissionError:
         return True, "cannot be listed"
     return not names, f"{len(names)} names can be read"

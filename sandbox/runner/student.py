@@ -67,6 +67,12 @@ Answer = tuple[Reply, Sequence[Buffer]]
 _grad: Callable[..., tuple[torch.Tensor | None, ...]] = torch.autograd.grad
 _signature = inspect.signature
 _STREAMS = (sys.stdout, sys.stderr)
+# What is said where memory cannot be had, by kind of exception.
+MEMORY_WORDS = {
+    "RuntimeError": ("DefaultCPUAllocator: can't allocate memory", "std::bad_alloc"),  # torch
+    "OSError": ("[Errno 12]",),
+    "ImportError": ("failed to map segment from shared object", "cannot map zero-fill pages"),
+}
 _REHEARSAL = b"""
 def rehearse(x, scale):
     return x * scale, {"sum": x.sum()}
@@ -208,20 +214,25 @@ class Student:
 
     def _failure(self, error: BaseException) -> Failure:
         failure = describe_exception(error, self.sources)
-        if failure.kind == "RuntimeError" and _is_for_memory(failure.message):
+        if is_for_memory(failure.kind, failure.message):
             bases = ["MemoryError", "Exception", "BaseException"]
             return msgspec.structs.replace(failure, kind="MemoryError", bases=bases)
         return failure
 
 
-def _is_for_memory(message: str) -> bool:
-    """Whether a RuntimeError is another way to say MemoryError: torch's, or a thread's stack."""
-    if "can't start new thread" in message:
-        try:
-            mmap.mmap(-1, STACK_BYTES).close()
-        except (OSError, ValueError):
-            return True
-    return "DefaultCPUAllocator: can't allocate" in message
+def is_for_memory(kind: str, message: str) -> bool:
+    """Whether an exception is another way to say MemoryError; decided here and nowhere else."""
+    if kind == "RuntimeError" and "can't start new thread" in message:
+        return not _has_room_for_a_stack()  # else there are too many threads
+    return any(words in message for words in MEMORY_WORDS.get(kind, ()))
+
+
+def _has_room_for_a_stack() -> bool:
+    try:
+        mmap.mmap(-1, STACK_BYTES).close()
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def _returned(call_id: int, result: EncodedResult, sent: DecodedArguments) -> Answer:

@@ -43,6 +43,7 @@ _SYS_CAPGET = 125
 _SYS_CAPSET = 126
 _SYS_CLOSE_RANGE = 436
 _CAPABILITY_VERSION_3 = 0x20080522
+_CAP_SETPCAP = 8
 _MADV_COLLAPSE = 25
 _LAST_FD = (1 << 32) - 1
 _CPUCLOCK_SCHED = 2
@@ -123,11 +124,12 @@ def set_filter(program: bytes) -> None:
 
 
 def drop_capabilities() -> None:
-    """Empty all capability sets, the bounding set as far as we are allowed to."""
+    """Empty all capability sets, the bounding set only where we are allowed to."""
     _prctl_ambient_clear()
+    allowed = _capability_sets()[0] & (1 << _CAP_SETPCAP)
     capability = 0
-    while _bounding(capability) is not None:
-        if _bounding(capability) and permitted_capabilities():
+    while allowed and _bounding(capability) is not None:
+        if _bounding(capability):
             _prctl(_PR_CAPBSET_DROP, capability, "CAPBSET_DROP")
         capability += 1
     header = struct.pack("=Ii", _CAPABILITY_VERSION_3, 0)
@@ -135,13 +137,10 @@ def drop_capabilities() -> None:
     _checked(_libc.syscall(ctypes.c_long(_SYS_CAPSET), header, empty), "capset")
 
 
-def permitted_capabilities() -> int:
+def held_capabilities() -> int:
     """The union of the effective, permitted and inheritable sets, as a bit mask."""
-    header = ctypes.create_string_buffer(struct.pack("=Ii", _CAPABILITY_VERSION_3, 0), 8)
-    data = ctypes.create_string_buffer(24)
-    _checked(_libc.syscall(ctypes.c_long(_SYS_CAPGET), header, data), "capget")
-    words: tuple[int, ...] = struct.unpack("=6I", data.raw)
-    return (words[0] | words[1] | words[2]) | (words[3] | words[4] | words[5]) << 32
+    effective, permitted, inheritable = _capability_sets()
+    return effective | permitted | inheritable
 
 
 def bounding_capabilities() -> int:
@@ -177,6 +176,15 @@ def raw(number: int, *arguments: int) -> int:
 def cpu_clock(pid: int) -> int:
     """The id by which `time.clock_gettime` knows the CPU clock of another process."""
     return (~pid << 3) | _CPUCLOCK_SCHED
+
+
+def _capability_sets() -> tuple[int, int, int]:
+    """The effective, permitted and inheritable sets, as bit masks."""
+    header = ctypes.create_string_buffer(struct.pack("=Ii", _CAPABILITY_VERSION_3, 0), 8)
+    data = ctypes.create_string_buffer(24)
+    _checked(_libc.syscall(ctypes.c_long(_SYS_CAPGET), header, data), "capget")
+    low, high = struct.unpack("=3I", data.raw[:12]), struct.unpack("=3I", data.raw[12:])
+    return low[0] | high[0] << 32, low[1] | high[1] << 32, low[2] | high[2] << 32
 
 
 def _bounding(capability: int) -> int | None:

@@ -27,6 +27,7 @@ import signal
 import socket
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -34,7 +35,7 @@ from typing import NoReturn
 import numpy as np
 import torch
 
-from sandbox.boxes import MemoryMode
+from sandbox.boxes import SHARED_FOLDER, MemoryMode
 from sandbox.protocol import (
     BoxReady,
     ChannelError,
@@ -54,14 +55,13 @@ from sandbox.runner.confine import Surroundings
 from sandbox.runner.init import Begin, Broken, Ended
 from sandbox.runner.spare import Spare
 
-SOCKET_FOLDER = Path("/run/judge")
 MESSAGE_S = 1.0  # for the rest of a message whose start has arrived
 END_S = 1.0  # for init to report after it was told to end
 PROBE_S = 10.0
 FAILED_SPARES = 3
 MAPPINGS_BYTES = 4 << 30
 MOST_BYTES = 64 << 30
-PROBE_ENDS = ("memory", "exited")
+PEAK_ERROR_BYTES = 16 << 20  # the kernel's count of resident pages may lag behind by some
 
 
 class ZygoteFailed(Exception):
@@ -87,15 +87,15 @@ def main(box_id: str, control_in_fd: int, control_out_fd: int) -> NoReturn:
     pages.collapse()
     box = Surroundings.look()
     mode = find_mode(box)
-    listener = _listen(SOCKET_FOLDER / f"{box_id}.sock")
-    zygote = Zygote(box_id, control, listener, box, mode)
-    control.send(
-        BoxReady(
-            mode.nested, mode.reason, mode.probes, str(torch.__version__), np.__version__,
-            platform.python_version(),
-        )
-    )  # fmt: skip
-    zygote.run()
+    with _listening(box_id) as listener:
+        zygote = Zygote(box_id, control, listener, box, mode)
+        control.send(
+            BoxReady(
+                mode.nested, mode.reason, mode.probes, str(torch.__version__), np.__version__,
+                platform.python_version(),
+            )
+        )  # fmt: skip
+        zygote.run()
     sys.exit(0)
 
 
@@ -114,12 +114,22 @@ def _told_memory_bytes() -> int | None:
     return int(os.environ["JUDGE_MEMORY_BYTES"])
 
 
-def _listen(path: Path) -> socket.socket:
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    listener.bind(str(path))
+@contextlib.contextmanager
+def _listening(box_id: str) -> Iterator[socket.socket]:
+    """The socket that graders connect to: the launcher's, or else our own in the shared folder."""
+    path = Path(SHARED_FOLDER, f"{box_id}.sock")
+    if handed_over := os.environ.get("JUDGE_LISTENER_FD"):
+        listener = socket.socket(fileno=int(handed_over))
+    else:
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(str(path))
     listener.listen(8)
     listener.setblocking(False)
-    return listener
+    try:
+        yield listener
+    finally:
+        with contextlib.suppress(OSError):  # the launcher removes its own, and does not let us
+            path.unlink()
 
 
 def find_mode(box: Surroundings) -> Mode:
@@ -341,7 +351,7 @@ class Zygote:
         if ended is None and spare is not None:
             spare.kill()  # taking apart what it had may take long; nobody need wait for that
         if self._granted_to is not None:
-            report = _report(ended, killed_for_memory=self._killed_for_memory())
+            report = _report(ended, killed_for_memory=self._killed_for_memory(ended))
             try:
                 self._granted_to.send(report, deadline=time.monotonic() + MESSAGE_S)
             except ChannelError:
@@ -354,8 +364,14 @@ class Zygote:
             spare.destroy()
         _reap_all()
 
-    def _killed_for_memory(self) -> bool:
-        return (counters.oom_kills() or 0) > self._oom_kills
+    def _killed_for_memory(self, ended: Ended | None) -> bool:
+        """Whether a SIGKILL of this lease was for memory: the kernel counts them, or it is full.
+
+        Where no cgroup counts, a watchdog outside kills students beyond the box's memory.
+        """
+        if self._memory_bytes is None:
+            return (counters.oom_kills() or 0) > self._oom_kills
+        return ended is not None and ended.peak_memory_bytes > self._memory_bytes - PEAK_ERROR_BYTES
 
     def _replace_broken(self, reason: str) -> None:
         self._count_failure(reason)

@@ -155,7 +155,7 @@ BUILT: dict[tuple[str, str], Callable[[], bytes]] = {
     ("utf16", "CE; message: compile"): lambda: codecs.BOM_UTF16_LE + HONEST.encode("utf-16-le"),
     ("utf8_mark", "AC"): lambda: codecs.BOM_UTF8 + HONEST.encode(),
     ("latin1_declared", "AC"): lambda: b"# coding: latin-1\nx = '\xe9'\n" + HONEST.encode(),
-    ("utf7_declared", "CE, AC"): lambda: b"# coding: utf-7\n" + HONEST.encode(),
+    ("utf7_declared", "AC"): lambda: b"# coding: utf-7\n" + HONEST.encode(),
     ("rot13_declared", "CE; message: compile"): lambda: b"# coding: rot13\n" + HONEST.encode(),
     ("unknown_encoding", "CE; message: compile"): lambda: b"# coding: klingon\n" + HONEST.encode(),
     ("mark_against_declaration", "CE; message: compile"): (
@@ -169,9 +169,9 @@ BUILT: dict[tuple[str, str], Callable[[], bytes]] = {
     ),
     ("names_that_look_alike", "AC"): lambda: _after("\u0430ttention_kernel = None  # Cyrillic"),
     ("text_that_reads_backwards", "AC"): lambda: _after("# \u202e\u2066 return zeros \u2069"),
-    ("nothing_at_all", "WA, RE"): lambda: b"",
-    ("only_a_comment", "WA, RE"): lambda: b"# done\n",
-    ("only_spaces", "WA, RE, CE"): lambda: b"    \n\t\n" * 1000,
+    ("nothing_at_all", "WA"): lambda: b"",
+    ("only_a_comment", "WA"): lambda: b"# done\n",
+    ("only_spaces", "WA"): lambda: b"    \n\t\n" * 1000,
     ("a_pickle", "CE; message: compile"): lambda: b"\x80\x04\x95\x05\x00\x00\x00\x00\x00\x00\x00N.",
     ("a_program", "CE; message: compile"): lambda: b"\x7fELF\x02\x01\x01" + bytes(100),
     # While it is imported.
@@ -184,13 +184,13 @@ BUILT: dict[tuple[str, str], Callable[[], bytes]] = {
     ("raise_at_import", "CE; message: ZeroDivisionError"): lambda: _after("1 / 0"),
     ("missing_import", "CE; message: no_such_module"): lambda: _after("import no_such_module"),
     ("import_of_itself", "AC"): lambda: _after("import solution"),
-    ("no_builtins", "AC, CE, RE"): lambda: _after("__builtins__ = {}"),
-    ("builtins_emptied", "CE, RE, WA, TLE"): (
+    ("no_builtins", "AC"): lambda: _after("__builtins__ = {}"),
+    ("builtins_emptied", "RE"): (
         lambda: _after("import builtins\nbuiltins.__dict__.clear()")
     ),
     ("another_name", "AC"): lambda: _after("__name__ = '__main__'\n__file__ = '/etc/passwd'"),
-    ("names_deleted", "WA, RE"): lambda: _after("", "\ndel multi_head_attention\n"),
-    ("kernel_deleted", "WA, RE"): lambda: _after("", "\ndel attention_kernel\n"),
+    ("names_deleted", "WA"): lambda: _after("", "\ndel multi_head_attention\n"),
+    ("kernel_deleted", "RE"): lambda: _after("", "\ndel attention_kernel\n"),
     ("warnings_as_errors", "AC"): lambda: _after("import warnings\nwarnings.simplefilter('error')"),
     ("odd_escapes", "AC"): lambda: _after(r"x = '\d\w\q'"),
     ("imports_by_star", "AC"): lambda: _after("from torch import *\nfrom numpy import *"),

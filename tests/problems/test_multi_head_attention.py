@@ -41,7 +41,7 @@ PITFALLS = {
     "scale-by-model-width", "weights-averaged", "return-order-swapped", "transposed-orientation",
     "interleaved-heads", "mask-inverted", "first-head-mask", "values-from-key", "dead-rows-nan",
     "dead-rows-uniform", "dead-rows-nan-gradient", "detached-weights", "mask-changed-in-place",
-    "float32-inside", "residual-added",
+    "float32-inside", "residual-added", "no-scale", "softmax-over-queries",
 }  # fmt: skip
 MUTANTS = [pytest.param(mutant.id, mutant.tier, id=mutant.id) for mutant in PROBLEM.mutants]
 REJECTED = [pytest.param(each.name, each.tier, id=each.name[21:]) for each in PROBLEM.rejected]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from judge.settings import Settings
 from sandbox import cgroups
 from sandbox.boxes import Box, BoxSpec, Launcher, Role, SandboxError, SharedDir
-from sandbox.bwrap_boxes import BwrapLauncher, BwrapSettings, find_binary
+from sandbox.bwrap_boxes import NOBODY, BwrapLauncher, BwrapSettings, find_binary
 from sandbox.docker_boxes import DockerLauncher, DockerSettings
 from sandbox.image import ImageBuilder
 from sandbox.survey import require_bwrap, require_engine
@@ -39,13 +42,28 @@ def docker_launcher(seccomp: str | None = None, runtime: str = "") -> DockerLaun
     return DockerLauncher(DockerSettings(builder().engine_url, image, profile, runtime))
 
 
-def bwrap_launcher(*, groups: bool) -> BwrapLauncher:
-    """bubblewrap boxes with or without control groups; `SandboxError` where not to be had."""
+def bwrap_launcher(*, groups: bool, nested: bool = True) -> BwrapLauncher:
+    """bubblewrap boxes with or without control groups; `SandboxError` where not to be had.
+
+    With `nested` False the kernel refuses namespaces inside them.
+    """
     binary = find_binary()
     require_bwrap(binary)
     if groups and cgroups.available() is None:
         raise SandboxError("control groups cannot be made here")
-    return BwrapLauncher(BwrapSettings(binary, allow_groups=groups))
+    return BwrapLauncher(BwrapSettings(binary, allow_groups=groups, allow_nested=nested))
+
+
+@contextmanager
+def as_nobody() -> Iterator[None]:
+    """Do something as an ordinary user, which this process may be already."""
+    user = os.geteuid()
+    if user == 0:
+        os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(user)
 
 
 class Obedient:

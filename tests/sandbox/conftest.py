@@ -7,14 +7,16 @@ from collections.abc import Iterator
 import pytest
 
 from sandbox.boxes import Launcher, SandboxError, SharedDir
+from sandbox.docker_boxes import ENGINE_DEFAULT
 from tests.sandbox.boxes import Obedient, bwrap_launcher, docker_launcher
 
 
-def make_launcher(name: str) -> Launcher:
+def make_launcher(name: str, *, nested: bool = True) -> Launcher:
+    """The launcher called `name`; with `nested` False its boxes are refused namespaces inside."""
     try:
         if name == "docker":
-            return docker_launcher()
-        return bwrap_launcher(groups=name == "bwrap-groups")
+            return docker_launcher(None if nested else ENGINE_DEFAULT)
+        return bwrap_launcher(groups=name == "bwrap-groups", nested=nested)
     except SandboxError as error:
         if name == "bwrap-groups":
             pytest.skip(f"needs root: {error}")
@@ -22,8 +24,15 @@ def make_launcher(name: str) -> Launcher:
 
 
 @pytest.fixture(scope="module", params=["docker", "bwrap-groups", "bwrap"])
-def box_launcher(request: pytest.FixtureRequest) -> Iterator[Launcher]:
-    launcher = make_launcher(request.param)
+def kind(request: pytest.FixtureRequest) -> str:
+    """Which launcher a test gets, for `make_launcher`."""
+    name: str = request.param
+    return name
+
+
+@pytest.fixture(scope="module")
+def box_launcher(kind: str) -> Iterator[Launcher]:
+    launcher = make_launcher(kind)
     yield launcher
     launcher.close()
 
@@ -44,8 +53,9 @@ def lasting(box_launcher: Launcher, shared: SharedDir) -> Iterator[Obedient]:
 
 @pytest.fixture
 def inside(box_launcher: Launcher, shared: SharedDir) -> Iterator[Obedient]:
-    """A box for one test."""
+    """A warm box for one test."""
     fresh = Obedient(box_launcher, shared)
+    fresh.run("")
     yield fresh
     fresh.box.kill()
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 from pathlib import Path
 
 import pytest
 
-from sandbox.boxes import Launcher, SharedDir
+from sandbox.boxes import Launcher, Role, SharedDir
 from sandbox.protocol import ConnectionLost
-from tests.sandbox.boxes import MEMORY_BYTES, MIB, PIDS, TMP_BYTES, Obedient
+from tests.sandbox.box_programs.messages import Do, Said
+from tests.sandbox.boxes import MEMORY_BYTES, MIB, PIDS, SPEC, TMP_BYTES, Obedient
 
 STATUS = "answer = dict(l.split(':\\t', 1) for l in open('/proc/self/status') if ':\\t' in l)"
 WALK = """
@@ -22,6 +24,26 @@ for top, folders, files in os.walk('/'):
     answer += [p for p in paths if any(n in p for n in NEEDLES)]
 """
 NEEDLES = ["multi-head-attention", "verdicts.py", "choose.py", "_judge", "judge-0"]
+
+
+# As a runner does: it is handed a socket to listen on, or else makes one in the shared folder.
+LISTEN = """
+import os, socket
+handed_over = os.environ.get('JUDGE_LISTENER_FD')
+listener = socket.socket(socket.AF_UNIX, fileno=int(handed_over) if handed_over else None)
+if not handed_over:
+    listener.bind(f'/run/judge/{box_id}.sock')
+listener.listen()
+"""
+WAIT_FOR_A_CALL = LISTEN + "answer = listener.accept()[0].recv(99)"
+CALL = """
+import os, socket, time
+while not os.path.lexists('/run/judge/{0}.sock'):
+    time.sleep(0.01)
+caller = socket.socket(socket.AF_UNIX)
+caller.connect('/run/judge/{0}.sock')
+caller.send(b'hello')
+"""
 
 
 def found(inside: Obedient, code: str) -> object:
@@ -77,13 +99,20 @@ os.unlink({place!r} + '/big')
 
 
 def test_boxes_of_a_launcher_meet_in_the_shared_folder(
-    lasting: Obedient, box_launcher: Launcher, shared: SharedDir
+    inside: Obedient, box_launcher: Launcher, shared: SharedDir
 ) -> None:
-    other = Obedient(box_launcher, shared)
-    lasting.run("import socket; s = socket.socket(socket.AF_UNIX); s.bind('/run/judge/here')")
-    assert found(other, "import os; answer = os.listdir('/run/judge')") == ["here"]
-    other.run("import os; os.unlink('/run/judge/here')")
-    other.box.kill()
+    grader = Obedient(box_launcher, shared, dataclasses.replace(SPEC, role=Role.GRADER))
+    inside.box.send(Do(WAIT_FOR_A_CALL))
+    assert grader.run(CALL.format(inside.box.id)) == ""
+    assert inside.box.receive(Said)[0].text == "b'hello'"
+    grader.box.kill()
+
+
+def test_names_in_the_shared_folder_cannot_be_listed_by_a_runner(lasting: Obedient) -> None:
+    answer = lasting.run("import os; os.chmod('/run/judge', 0o777)")
+    assert answer.startswith(("PermissionError", "OSError"))
+    answer = lasting.run("import os; answer = os.listdir('/run/judge')")
+    assert answer == "[]" or answer.startswith("PermissionError")
 
 
 def test_a_box_sees_no_code_of_ours_but_what_was_sent(lasting: Obedient) -> None:
@@ -97,7 +126,7 @@ def test_a_box_sees_no_path_or_secret_of_the_host(lasting: Obedient) -> None:
     foreign = set(environment) - {
         "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "MALLOC_ARENA_MAX", "PATH",
         "HOME", "LANG", "JUDGE_MEMORY_MODE", "JUDGE_MEMORY_BYTES", "HOSTNAME", "PWD",
-        "LD_LIBRARY_PATH",
+        "LD_LIBRARY_PATH", "JUDGE_LISTENER_FD",
     }  # fmt: skip
     assert foreign == set()
     assert found(lasting, "import socket; answer = repr(socket.gethostname())") == "box"
@@ -116,7 +145,8 @@ os.close(listing)
 """
     kinds = found(lasting, code)
     assert isinstance(kinds, list)
-    assert len(kinds) <= 6, kinds  # /dev/null, stderr twice, the channel twice, the listing
+    # /dev/null, stderr twice, the channel twice, the listening socket, the listing
+    assert len(kinds) <= 7, kinds
     assert set(kinds) <= {"/dev/null", "pipe", "socket", "/proc/1/fd"}, kinds
 
 
@@ -162,8 +192,21 @@ gate.set()
 
 
 def test_the_watchdog_ends_what_really_uses_too_much(uncounted: Obedient) -> None:
-    with pytest.raises(ConnectionLost):
-        uncounted.run("keep = bytearray(400 << 20); import time; time.sleep(5)")
+    code = """
+import os, time
+pid = os.fork()
+if pid == 0:
+    keep = bytearray(400 << 20)
+    time.sleep(10)
+    os._exit(0)
+answer = os.waitpid(pid, 0)[1]
+"""
+    assert uncounted.run(code) == "9"
+
+
+def test_the_watchdog_never_ends_the_first_process_of_a_box(uncounted: Obedient) -> None:
+    code = "keep = bytearray(400 << 20); import time; time.sleep(0.5); answer = len(keep)"
+    assert uncounted.run(code) == str(400 * MIB)
 
 
 def test_a_box_without_a_group_is_told_to_bound_itself(uncounted: Obedient) -> None:

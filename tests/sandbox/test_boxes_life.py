@@ -12,13 +12,14 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import docker
 import pytest
 
-from sandbox import cgroups
-from sandbox.boxes import Launcher, SandboxError, SharedDir
+from sandbox import cgroups, engine
+from sandbox.boxes import EngineGone, Launcher, Role, SandboxError, SharedDir
 from sandbox.bwrap_boxes import BwrapBox, BwrapLauncher
 from sandbox.channel import TAIL_BYTES
 from sandbox.docker_boxes import BOX_LABEL, OWNER_LABEL, DockerBox, DockerLauncher
@@ -26,6 +27,7 @@ from sandbox.owner import Owner
 from sandbox.protocol import ChannelError, ConnectionLost, DeadlinePassed
 from tests.sandbox.box_programs.messages import Do
 from tests.sandbox.boxes import MIB, PROGRAMS, SPEC, Obedient, builder, docker_launcher
+from tests.sandbox.leases import runner_box
 
 ROOT = Path(__file__).parents[2]
 PROMPT_S = 2.0
@@ -52,12 +54,10 @@ def leftovers(owner: str) -> list[str]:
     if version and os.geteuid() == 0:
         parents = {str(p) for p in cgroups._parents(version).values() if p.is_dir()}
         found += [e.path for parent in parents for e in os.scandir(parent) if e.is_dir()]
-    with contextlib.suppress(docker.errors.DockerException):
-        client = docker.DockerClient(base_url=builder().engine_url)
+    with contextlib.suppress(EngineGone), engine.connected(builder().engine_url, 30) as client:
         filters = {"label": [f"{BOX_LABEL}=1"]}
         boxes = client.api.containers(all=True, filters=filters)
         volumes = client.api.volumes(filters)["Volumes"] or []
-        client.close()
         found += [c["Labels"][OWNER_LABEL] for c in boxes]
         found += [v["Labels"][OWNER_LABEL] for v in volumes]
     return [name for name in found if owner in name]
@@ -120,11 +120,12 @@ def end_from_outside(inside: Obedient) -> None:
         os.kill(inside.box.pid, signal.SIGKILL)
 
 
+@pytest.mark.parametrize("kind", ["bwrap-groups", "bwrap"], indirect=True)
 def test_the_end_of_bubblewrap_is_the_end_of_its_box(inside: Obedient) -> None:
-    if isinstance(inside.box, BwrapBox):
-        os.kill(inside.box._processes.bubblewrap.pid, signal.SIGKILL)
-        with at_most(PROMPT_S), pytest.raises(ConnectionLost):
-            inside.run("import time; time.sleep(30)")
+    assert isinstance(inside.box, BwrapBox)
+    os.kill(inside.box._processes.bubblewrap.pid, signal.SIGKILL)
+    with at_most(PROMPT_S), pytest.raises(ConnectionLost):
+        inside.run("import time; time.sleep(30)")
 
 
 def test_killing_twice_and_talking_to_the_dead_is_harmless(inside: Obedient) -> None:
@@ -172,8 +173,32 @@ def test_a_missing_entry_is_told_by_diagnostics(box_launcher: Launcher, shared: 
     box.kill()
 
 
+def another(launcher: Launcher) -> DockerLauncher | BwrapLauncher:
+    """A launcher of the same kind, of this process too."""
+    assert isinstance(launcher, DockerLauncher | BwrapLauncher)
+    return type(launcher)(launcher._settings)  # type: ignore[arg-type]  # of the same type
+
+
+def test_more_processors_than_there_are_can_be_asked_for(
+    box_launcher: Launcher, shared: SharedDir
+) -> None:
+    inside = Obedient(box_launcher, shared, dataclasses.replace(SPEC, cpus=1000.0))
+    assert inside.run("answer = 1") == "1"
+    inside.box.kill()
+
+
+def test_a_killed_runner_leaves_no_socket(box_launcher: Launcher) -> None:
+    with box_launcher.shared_dir() as folder:
+        grader = Obedient(box_launcher, folder, dataclasses.replace(SPEC, role=Role.GRADER))
+        with runner_box(box_launcher, folder) as box:
+            look = f"import os; answer = os.path.lexists('/run/judge/{box.id}.sock')"
+            assert grader.run(look) == "True"
+        assert grader.run(look) == "False"
+        grader.box.kill()
+
+
 def test_a_closed_launcher_leaves_nothing(box_launcher: Launcher) -> None:
-    other = type(box_launcher)(box_launcher._settings)  # type: ignore[attr-defined,call-arg]
+    other = another(box_launcher)
     folder = other.shared_dir()
     Obedient(other, folder).run("answer = 1")
     Obedient(other, folder)
@@ -219,13 +244,10 @@ time.sleep(60)
 """
 
 
-@pytest.mark.parametrize("name", ["docker", "bwrap-groups", "bwrap"])
 def test_what_a_killed_process_leaves_is_removed_by_the_next(
-    name: str, box_launcher: Launcher
+    kind: str, box_launcher: Launcher
 ) -> None:
-    if kind(name) != box_launcher.name:
-        return
-    code = LAUNCH_AND_WAIT.format(here=str(ROOT), name=name)
+    code = LAUNCH_AND_WAIT.format(here=str(ROOT), name=kind)
     with subprocess.Popen(
         [sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True
     ) as process:
@@ -240,8 +262,26 @@ def test_what_a_killed_process_leaves_is_removed_by_the_next(
     assert leftovers(label) == []
 
 
-def kind(name: str) -> str:
-    return name.partition("-")[0]
+def test_what_was_left_before_the_machine_was_booted_is_removed(box_launcher: Launcher) -> None:
+    earlier = another(box_launcher)
+    earlier._owner = dataclasses.replace(earlier._owner, boot="an-earlier-one")
+    Obedient(earlier, earlier.shared_dir()).run("answer = 1")
+    assert leftovers(owner_of(earlier))
+    box_launcher.remove_orphans()
+    assert leftovers(owner_of(earlier)) == []
+    earlier.close()
+
+
+def test_several_can_clean_up_at_the_same_time(box_launcher: Launcher) -> None:
+    dead = another(box_launcher)
+    dead._owner = dataclasses.replace(dead._owner, started=1)
+    for _ in range(4):
+        Obedient(dead, dead.shared_dir())
+    with ThreadPoolExecutor(4) as cleaners:
+        done = [cleaners.submit(another(box_launcher).remove_orphans) for _ in range(4)]
+    assert sum(each.result() for each in done) >= len(dead._folders)
+    assert leftovers(owner_of(dead)) == []
+    dead.close()
 
 
 def test_boxes_of_living_processes_are_no_orphans(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import tomllib
 from pathlib import Path
@@ -12,7 +11,7 @@ import pytest
 from sandbox import image
 from sandbox.boxes import EngineGone, SandboxError
 from sandbox.image import REQUIREMENTS, Base, ImageBuilder, tag_for
-from tests.sandbox.boxes import builder
+from tests.sandbox.boxes import as_nobody, builder
 
 ROOT = Path(__file__).parents[2]
 NOWHERE = "unix:///nonexistent/docker.sock"
@@ -34,17 +33,38 @@ def test_an_engine_that_is_not_there_is_said_to_be_gone(tmp_path: Path) -> None:
 
 
 def test_wheels_are_for_the_images_python_and_not_the_hosts() -> None:
-    options = image._targets("aarch64")
+    options = image._targets()
     assert options[options.index("--python-version") + 1] == "3.11"
     platforms = [o for o in options if o.startswith("manylinux")]
-    assert "manylinux_2_28_aarch64" in platforms
-    assert "manylinux_2_37_aarch64" not in platforms
+    assert "manylinux_2_28_x86_64" in platforms
+    assert "manylinux_2_37_x86_64" not in platforms
 
 
 def test_a_debian_base_needs_root_and_says_so() -> None:
-    if os.geteuid() != 0:
-        with pytest.raises(SandboxError, match="only be made by root"):
-            image._require_debootstrap()
+    with as_nobody(), pytest.raises(SandboxError, match="only be made by root"):
+        image._require_debootstrap()
+
+
+def test_a_cache_that_cannot_be_written_is_said_to_be_so(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(SandboxError, match=r"cache folder .* cannot be used") as caught:
+        ImageBuilder(NOWHERE, tmp_path / "file" / "cache").build(None, print)
+    assert "JUDGE_CACHE" in caught.value.remedy
+
+
+def test_a_download_that_never_ends_is_given_up(tmp_path: Path) -> None:
+    with pytest.raises(SandboxError, match="had not fetched the wheels after 0 minutes"):
+        image._download(tmp_path, (), print, patience_s=0)
+
+
+def test_a_failed_build_is_told_in_the_engines_words() -> None:
+    said: list[dict[str, object]] = [
+        {"stream": "Step 1/2\n"},
+        {"stream": "copying\n"},
+        {"error": "no space left"},
+    ]
+    with pytest.raises(SandboxError, match=r"could not be built \(copying \| no space left\)"):
+        image._follow(said, lambda _step: None)
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ import pytest
 from sandbox.protocol import MAX_MESSAGE_CHARS, Failure
 from sandbox.runner.failures import MAX_FRAMES, bounded_text, describe_exception
 from sandbox.runner.loading import load_submission
+from sandbox.runner.student import is_for_memory
 
 MAIN = "solution.py"
 
@@ -79,3 +80,22 @@ def test_bounded_text_is_plain_and_short() -> None:
     assert type(bounded_text(Odd("x" * 50), 10)) is str
     assert bounded_text("x" * 50, 10) == "x" * 9 + "…"
     assert bounded_text("\udc00", 10) == "\\udc00"
+
+
+@pytest.mark.parametrize(
+    ("kind", "message", "expected"),
+    [
+        ("RuntimeError", "DefaultCPUAllocator: can't allocate memory: you tried ...", True),
+        ("RuntimeError", "std::bad_alloc", True),
+        ("OSError", "[Errno 12] Cannot allocate memory", True),
+        ("ImportError", "libx.so: failed to map segment from shared object", True),
+        ("RuntimeError", "can't start new thread", False),  # there is room: too many threads
+        ("RuntimeError", "shapes differ", False),
+        ("OSError", "[Errno 28] No space left on device", False),
+        ("ValueError", "std::bad_alloc", False),
+    ],
+)
+def test_every_way_to_say_that_memory_is_full_is_known(
+    kind: str, message: str, *, expected: bool
+) -> None:
+    assert is_for_memory(kind, message) is expected

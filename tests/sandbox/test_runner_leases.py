@@ -27,7 +27,7 @@ from sandbox.protocol import (
     TryMemory,
 )
 from tests.sandbox.conftest import make_launcher
-from tests.sandbox.leases import Grader, Student, runner_box, soon
+from tests.sandbox.leases import MEMORY_BYTES, Grader, Student, runner_box, soon
 
 ADD_ONE = "def f(x):\n    return x + 1\n"
 
@@ -137,6 +137,7 @@ def test_provided_names_and_other_files_can_be_used(grader: Grader) -> None:
         ("1 / 0", "import", "ZeroDivisionError"),
         ("import sys\nsys.exit()", "import", "SystemExit"),
         ("'a' * 10**13", "import", "MemoryError"),
+        ("import torch\ntorch.empty(10**13)", "import", "MemoryError"),
     ],
 )
 def test_code_that_cannot_be_loaded_says_why(
@@ -162,6 +163,7 @@ def test_code_that_cannot_be_loaded_says_why(
         ("open('/proc/self/oom_score_adj', 'w')", "FileNotFoundError"),
         ("open('/usr/x', 'w')", "OSError"),
         ("import torch; torch.empty(10**13)", "MemoryError"),
+        ("import mmap; mmap.mmap(-1, 1 << 46)", "MemoryError"),
     ],
 )
 def test_what_a_call_raises_is_reported(grader: Grader, body: str, kind: str) -> None:
@@ -301,3 +303,19 @@ def test_the_box_ends_with_its_control_channel(bwrap: Launcher, folder: SharedDi
         with pytest.raises(ConnectionLost):
             student.connection.receive(Returned, soon())
         grader.close()
+
+
+def test_what_the_watchdog_ends_has_run_out_of_memory() -> None:
+    launcher = make_launcher("bwrap")
+    with launcher.shared_dir() as folder, runner_box(launcher, folder) as box:
+        grader = Grader(box, folder)
+        box.set_memory_limit(1 << 30)
+        student = grader.take().loaded("def f():\n    global kept\n    kept = b'x' * (400 << 20)\n")
+        assert value_of(student.call()) is None
+        box.set_memory_limit(400 << 20)
+        report = grader.report()
+        assert (report.ended, report.signal) == ("memory", signal.SIGKILL)
+        box.set_memory_limit(MEMORY_BYTES)
+        assert value_of(grader.take().loaded(ADD_ONE).call(1)) == 2
+        grader.close()
+    launcher.close()

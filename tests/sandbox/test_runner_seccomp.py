@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
-import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -22,7 +21,6 @@ from sandbox.syscall_policy import (
     student_policy,
 )
 
-HEADER = Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h")
 NEVER = [
     "execve", "execveat", "fork", "vfork", "socket", "socketpair", "connect", "bind", "ptrace",
     "process_vm_readv", "kcmp", "keyctl", "add_key", "bpf", "io_uring_setup", "userfaultfd",
@@ -91,13 +89,14 @@ def test_the_box_cannot_execute_programs_but_an_engine_can_start_it() -> None:
 
 
 def test_the_numbers_are_the_kernels() -> None:
-    if not HEADER.exists():
-        pytest.skip("needs headers: the kernel's list of system calls is not installed")
-    known = dict(re.findall(r"#define __NR_(\w+) (\d+)", HEADER.read_text()))
+    try:
+        resolve = ctypes.CDLL("libseccomp.so.2").seccomp_syscall_resolve_name  # engines bring it
+    except OSError as error:
+        pytest.skip(f"needs libseccomp: {error}")
     groups = (STUDENT_SYSCALLS, BOX_SYSCALLS, CONDITIONAL_SYSCALLS, MISSING_SYSCALLS)
     ours = {name: number for group in (*groups, LAUNCH_SYSCALLS) for name, number in group.items()}
-    # Headers may be older than the list.
-    assert {n: v for n, v in ours.items() if n in known and int(known[n]) != v} == {}
+    # The library may be older than the list; then it answers -1.
+    assert {n: v for n, v in ours.items() if resolve(n.encode()) not in (v, -1)} == {}
     assert len(set(ours.values())) == len(ours)
 
 

@@ -1,25 +1,71 @@
-"""Where an engine's filter refuses nested namespaces, a box says so and is used once."""
+"""Where nested namespaces are refused, a box says so, its defences hold, and it serves one job."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
-from sandbox.boxes import Mode, SandboxError
-from sandbox.docker_boxes import ENGINE_DEFAULT
-from tests.sandbox.boxes import docker_launcher
-from tests.sandbox.leases import SPEC, soon
+from sandbox.boxes import Box, Launcher, Mode, SharedDir
+from sandbox.protocol import Probe, Returned, TryMemory
+from tests.sandbox.conftest import make_launcher
+from tests.sandbox.leases import Grader, runner_box, soon
+
+BWRAP = ("bwrap-groups", "bwrap")
+LEAVE_NOTES = """
+import os
+def f(folders):
+    left = []
+    for folder in folders:
+        try:
+            open(folder + "/note", "w").close()
+            left.append(folder)
+        except OSError:
+            pass
+    return left
+"""
 
 
-def test_under_the_engines_own_filter_the_box_is_single_and_its_defences_hold() -> None:
-    try:
-        launcher = docker_launcher(seccomp=ENGINE_DEFAULT)
-    except SandboxError as error:
-        pytest.skip(f"needs docker: {error}")
-    with launcher.shared_dir() as shared:
-        box = launcher.launch(SPEC, shared)
-        ready = box.wait_ready(soon(60))
-        launcher.close()
-    assert not ready.nested
-    assert "nested namespaces are refused" in ready.reason
-    assert [probe for probe in ready.probes if not probe.held] == []
-    assert box.environment.sandbox == f"docker/{Mode.SINGLE}"
+@pytest.fixture(scope="module", params=["docker", *BWRAP])
+def single(request: pytest.FixtureRequest) -> Iterator[Launcher]:
+    launcher = make_launcher(request.param, nested=False)
+    yield launcher
+    launcher.close()
+
+
+@pytest.fixture(scope="module")
+def folder(single: Launcher) -> Iterator[SharedDir]:
+    with single.shared_dir() as folder:
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def box(single: Launcher, folder: SharedDir) -> Iterator[Box]:
+    with runner_box(single, folder), runner_box(single, folder) as box:  # it has a neighbour
+        yield box
+
+
+def test_a_single_box_says_why_and_its_defences_hold(single: Launcher, box: Box) -> None:
+    assert box.ready is not None
+    assert not box.ready.nested
+    assert "nested namespaces are refused" in box.ready.reason
+    assert [probe for probe in box.ready.probes if not probe.held] == []
+    assert box.environment.sandbox == f"{single.name}/{Mode.SINGLE}"
+
+
+def test_memory_is_bounded_in_a_single_box(box: Box) -> None:
+    box.send(TryMemory(), deadline=soon())
+    probe, _ = box.receive(Probe, soon())
+    assert probe.held, probe.detail
+
+
+@pytest.mark.parametrize("single", BWRAP, indirect=True)
+def test_a_single_student_can_write_to_its_own_boxs_scratch_only(
+    box: Box, folder: SharedDir
+) -> None:
+    grader = Grader(box, folder)
+    student = grader.take().loaded(LEAVE_NOTES)
+    reply = student.call(["/tmp", "/dev/shm", "/run/judge", "/run", "/dev", "/"])
+    grader.close()
+    assert isinstance(reply, Returned)
+    assert getattr(reply.value, "items", None) == ["/tmp", "/dev/shm"]

@@ -1,4 +1,4 @@
-# verdict: AC, WA, RE, TLE
+# verdict: WA
 """An object that wraps another one, and so on without end, for whoever unwraps it."""
 
 

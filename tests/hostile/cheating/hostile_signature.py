@@ -1,4 +1,4 @@
-# verdict: AC, WA, RE
+# verdict: AC
 """Right answers by an object whose signature raises for whoever wants to see it."""
 
 

@@ -1,4 +1,4 @@
-# verdict: WA, RE, CE
+# verdict: WA
 """Replaces its own module by an object that has every name there is."""
 
 import sys

@@ -1,4 +1,4 @@
-# verdict: WA, RE
+# verdict: WA
 """Returns zeros, after Python's own functions were made to agree."""
 
 import builtins

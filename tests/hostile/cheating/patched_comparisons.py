@@ -1,4 +1,4 @@
-# verdict: WA, RE
+# verdict: WA
 """Returns zeros, after every function of torch's that compares was made to agree."""
 
 import torch

@@ -1,4 +1,4 @@
-# verdict: WA, RE
+# verdict: WA
 """Returns zeros, after numpy's comparisons and assertions were made to agree."""
 
 import numpy as np

@@ -1,4 +1,4 @@
-# verdict: WA, RE
+# verdict: WA
 """Returns zeros, after everything an oracle might use was made to return zeros, too."""
 
 import torch

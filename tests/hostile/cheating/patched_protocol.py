@@ -1,4 +1,4 @@
-# verdict: WA, RE
+# verdict: RE
 """Returns nothing, after every connection in this process was made to send good news only."""
 
 import sys

@@ -1,4 +1,4 @@
-# verdict: WA, RE
+# verdict: WA
 """Right for its first six calls, by when the interface has been looked at, and then zeros."""
 
 calls = []

@@ -1,4 +1,4 @@
-# verdict: WA, RE
+# verdict: WA
 """Calls what it was given and returns that: one head, no projections."""
 
 

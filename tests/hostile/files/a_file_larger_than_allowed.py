@@ -1,4 +1,4 @@
-# verdict: AC, RE, MLE
+# verdict: AC
 """Right answers, after making a file that claims a terabyte without holding it."""
 
 try:

@@ -1,4 +1,4 @@
-# verdict: AC, RE
+# verdict: AC
 """Uses the one socket it has, the connection, as if it led anywhere else.
 
 It cannot be connected again or listened on: it is a pair with one other end. If it could, this

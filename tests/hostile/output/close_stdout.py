@@ -1,4 +1,4 @@
-# verdict: AC, RE
+# verdict: AC
 """Right answers, after the file behind print was closed."""
 
 import sys

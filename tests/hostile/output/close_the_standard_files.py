@@ -1,4 +1,4 @@
-# verdict: AC, RE
+# verdict: AC
 """Right answers after descriptors 0 to 2 were closed."""
 
 import os

@@ -1,4 +1,4 @@
-# verdict: WA, RE
+# verdict: RE
 """Returns an object whose type is named by escape sequences."""
 
 

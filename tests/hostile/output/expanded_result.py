@@ -1,4 +1,4 @@
-# verdict: OLE, RE, MLE
+# verdict: OLE, MLE
 """Returns eight bytes that claim to be a terabyte, by a stride of zero.
 
 Results come back contiguous and bounded, so the size is looked at first.

@@ -1,4 +1,4 @@
-# verdict: RE, WA
+# verdict: WA
 """Prints what a result of the judge looks like: for people, and for programs that read output."""
 
 import json

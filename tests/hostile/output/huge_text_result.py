@@ -1,4 +1,4 @@
-# verdict: WA, RE, OLE
+# verdict: RE
 """Returns fifty megabytes of text."""
 
 

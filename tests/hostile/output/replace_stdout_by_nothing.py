@@ -1,4 +1,4 @@
-# verdict: AC, RE
+# verdict: AC
 """Right answers, with standard files that are gone or raise whatever is asked of them."""
 
 import sys

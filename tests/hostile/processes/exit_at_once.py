@@ -1,4 +1,4 @@
-# verdict: RE; message: exit
+# verdict: RE; message: no result
 """Leaves with status 0 and no answer: a process that ended well did not answer well."""
 
 import os

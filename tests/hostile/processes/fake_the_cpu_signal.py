@@ -1,4 +1,4 @@
-# verdict: RE, TLE
+# verdict: RE; message: SIGXCPU
 """Kills itself by the signal that a used-up CPU limit sends."""
 
 import os

@@ -1,4 +1,4 @@
-# verdict: TLE, RE
+# verdict: TLE
 """Interrupts itself a thousand times a second while it computes for ever."""
 
 import signal

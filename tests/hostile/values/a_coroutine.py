@@ -1,4 +1,4 @@
-# verdict: WA, RE
+# verdict: RE
 """Is a coroutine: calling it computes nothing."""
 
 import warnings

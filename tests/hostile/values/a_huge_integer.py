@@ -1,4 +1,4 @@
-# verdict: WA, RE
+# verdict: RE
 """Returns an integer of a hundred thousand digits."""
 
 

@@ -1,4 +1,4 @@
-# verdict: WA, RE
+# verdict: RE
 """Returns a list that contains itself."""
 
 

@@ -1,4 +1,4 @@
-# verdict: WA, RE
+# verdict: RE
 """Returns the right answers without any order."""
 
 

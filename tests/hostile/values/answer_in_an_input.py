@@ -1,4 +1,4 @@
-# verdict: WA, RE
+# verdict: WA
 """Writes the right answer into an input and returns that."""
 
 import torch

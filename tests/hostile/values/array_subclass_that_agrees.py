@@ -1,4 +1,4 @@
-# verdict: WA, RE
+# verdict: RE
 """Returns zeros of a subclass of numpy's array that is equal to everything."""
 
 import numpy as np

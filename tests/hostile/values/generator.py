@@ -1,4 +1,4 @@
-# verdict: WA, RE
+# verdict: RE
 """Returns a generator of the right answers."""
 
 

@@ -1,4 +1,4 @@
-# verdict: RE, WA; tier: T2
+# verdict: RE; tier: T2
 """Right numbers whose backward pass returns a tensor of another shape."""
 
 import torch

@@ -1,4 +1,4 @@
-# verdict: WA, RE
+# verdict: RE
 """Returns the function, its module and its frame."""
 
 import sys

@@ -1,4 +1,4 @@
-# verdict: WA, RE
+# verdict: RE
 """Returns a dict whose keys are tensors, numbers and tuples."""
 
 

@@ -1,4 +1,4 @@
-# verdict: WA, RE
+# verdict: RE
 """Returns an array that is a file."""
 
 import numpy as np

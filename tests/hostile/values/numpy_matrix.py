@@ -1,4 +1,4 @@
-# verdict: WA, RE
+# verdict: RE
 """Returns numpy's matrix, which multiplies differently."""
 
 import warnings

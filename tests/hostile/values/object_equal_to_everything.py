@@ -1,4 +1,4 @@
-# verdict: WA, RE
+# verdict: RE
 """Returns an object that is equal to everything, whatever it is asked."""
 
 import torch

@@ -1,4 +1,4 @@
-# verdict: WA, RE
+# verdict: RE
 """Returns numbers that formats for data disagree about."""
 
 

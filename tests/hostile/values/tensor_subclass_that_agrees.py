@@ -1,4 +1,4 @@
-# verdict: WA, RE
+# verdict: RE
 """Returns zeros of a subclass of Tensor that answers every question about it with yes.
 
 What is compared are plain numbers in another process.

@@ -1,4 +1,4 @@
-# verdict: WA, RE, TLE
+# verdict: RE
 """Returns a subclass of Tensor that computes for ever once anything is asked of it."""
 
 import torch

@@ -1,4 +1,4 @@
-# verdict: WA, RE
+# verdict: RE
 """Returns the right numbers in a subclass of Tensor, whose methods are its own."""
 
 import torch

@@ -1,4 +1,4 @@
-# verdict: WA, RE
+# verdict: WA
 """Returns text that no encoding for storage takes."""
 
 

@@ -1,4 +1,4 @@
-# verdict: WA, RE
+# verdict: RE
 """Returns a tuple that has another length, and other entries, each time it is asked."""
 
 

@@ -1,4 +1,4 @@
-# verdict: WA, RE
+# verdict: RE
 """Returns an object whose class raises when its name is read."""
 
 

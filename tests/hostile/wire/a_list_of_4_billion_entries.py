@@ -1,4 +1,4 @@
-# verdict: RE, OLE
+# verdict: RE
 """Sends the beginning of a list that announces four billion entries."""
 
 import os

@@ -1,4 +1,4 @@
-# verdict: RE, WA
+# verdict: RE
 """Replaces the functions that describe and encode its values, beside it in its own process.
 
 What they say still has to be a well-formed answer, and a right one.

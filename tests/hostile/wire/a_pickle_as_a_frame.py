@@ -1,4 +1,4 @@
-# verdict: OLE, RE
+# verdict: OLE
 """Sends a pickle that runs a command when it is read."""
 
 import os

@@ -1,4 +1,4 @@
-# verdict: OLE, RE
+# verdict: OLE
 """Announces a payload of 2^63 bytes: refused before anything is allocated for it."""
 
 import os

@@ -1,4 +1,4 @@
-# verdict: OLE, RE
+# verdict: OLE
 """Announces a header of four gigabytes."""
 
 import os

@@ -1,4 +1,4 @@
-# verdict: RE, WA
+# verdict: RE
 """Reports changes to inputs that it never got."""
 
 import os

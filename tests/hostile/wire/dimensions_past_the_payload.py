@@ -1,4 +1,4 @@
-# verdict: RE, OLE
+# verdict: RE
 """Sends an array of a thousand entries and the bytes of one."""
 
 import os

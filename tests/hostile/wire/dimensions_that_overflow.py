@@ -1,4 +1,4 @@
-# verdict: RE, OLE
+# verdict: RE
 """Sends dimensions whose product does not fit into 64 bits, and so might be taken for zero."""
 
 import os

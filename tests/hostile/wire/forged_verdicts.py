@@ -1,4 +1,4 @@
-# verdict: RE, WA
+# verdict: RE
 """Writes a final verdict, in the judge's own format, to every descriptor.
 
 Verdicts are not decided, or carried, by anything that this process can write to.

@@ -1,4 +1,4 @@
-# verdict: RE, OLE
+# verdict: RE
 """Sends two negative dimensions, whose product is positive."""
 
 import os

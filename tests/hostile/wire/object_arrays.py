@@ -1,4 +1,4 @@
-# verdict: WA, RE
+# verdict: RE
 """Returns arrays of objects whose reading, copying or unpickling would run code."""
 
 import os

@@ -1,4 +1,4 @@
-# verdict: WA, RE
+# verdict: RE
 """Returns arrays of records, of text and of dates: numbers in disguise."""
 
 import numpy as np

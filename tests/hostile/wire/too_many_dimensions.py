@@ -1,4 +1,4 @@
-# verdict: RE, OLE, WA
+# verdict: RE
 """Sends an array of a thousand dimensions."""
 
 import os
