@@ -7,6 +7,7 @@ addresses are removed and the renderer is allowed none.
 from __future__ import annotations
 
 import re
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +22,7 @@ PNG_SCALE = 2.0
 
 
 class ChartsUnavailable(Exception):
-    """The renderer is not installed; the message says how to get it."""
+    """No charts can be drawn, or kept where they are to be; the message says what to do."""
 
 
 class UndrawableChart(Exception):
@@ -64,6 +65,21 @@ def write_charts(charts: Sequence[Chart], folder: Path, prefix: str) -> list[Pat
         written[-2].write_text(drawing.svg, encoding="utf-8")
         written[-1].write_bytes(drawing.png)
     return written
+
+
+def prepare_folder(folder: Path) -> None:
+    """Make `folder` unless it is there, and try to write into it; raises `ChartsUnavailable`."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        reason = (error.strerror or type(error).__name__).lower()
+        if isinstance(error, FileExistsError | NotADirectoryError):
+            reason = "it is not a folder"
+        raise ChartsUnavailable(
+            f"charts cannot be written to {folder}: {reason}. Name a folder that can be written to."
+        ) from None
 
 
 def load_renderer() -> Any:

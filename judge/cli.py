@@ -6,7 +6,10 @@ signal 128 and its number, 130 for Ctrl-C.
 
 from __future__ import annotations
 
+import codecs
+import io
 import shlex
+import shutil
 import signal
 import sys
 from collections.abc import Iterator, Sequence
@@ -22,23 +25,33 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from judge.charts import ChartsUnavailable, UndrawableChart, file_stem, load_renderer, write_charts
+from judge.charts import (
+    ChartsUnavailable,
+    UndrawableChart,
+    file_stem,
+    load_renderer,
+    prepare_folder,
+    write_charts,
+)
 from judge.doctor import diagnose, health_report, healthy
 from judge.judging import Judge, JudgeFault
 from judge.manifest import ProblemError
 from judge.problem import Problem, UnknownProblem, find_folder, load_problem
 from judge.progress import LineProgress, LiveProgress, Progress, SilentProgress
-from judge.render import note, report, safe
+from judge.render import note, report, safe, show
 from judge.results import Result
 from judge.settings import BASES, BadSetting, load_settings
-from judge.sources import UnreadableSources, read_all_sources
+from judge.sources import UnreadableSources, left_out, read_all_sources
 from judge.startup import choose_launcher, open_judge
 from judge.verdicts import Verdict
 from sandbox.boxes import SandboxError
+from sandbox.text import one_line
 
 MAX_SEED = (1 << 63) - 1
 PIPE_WIDTH = 120
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+LOOK_ALIKES = {"✓": "+", "✗": "x", "–": "-", "·": "-", "…": "~"}  # noqa: RUF001 - as in `SYMBOLS`
+MAX_LEFT_OUT = 8
 SIGNALLED = 128  # added to a signal's number, as shells do
 
 
@@ -104,7 +117,10 @@ def run(
     slug: Annotated[str, typer.Argument(help="The problem, e.g. multi-head-attention.")],
     paths: Annotated[
         list[Path],
-        typer.Argument(help="Submissions: each a file, or a folder for several files."),
+        typer.Argument(
+            help="Submissions: each a file, or a folder for several files.",
+            readable=False,  # not asked by click: we say it ourselves, for all paths at once
+        ),
     ],
     json: Annotated[
         bool, typer.Option("--json", help="Print one result per line, as JSON, in order.")
@@ -120,7 +136,8 @@ def run(
         typer.Option(min=0, max=MAX_SEED, help="Judge with this seed: replays an earlier verdict."),
     ] = None,
     charts: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write the charts here, as SVG and PNG.")
+        Path | None,
+        typer.Option(metavar="DIR", help="Write the charts here, as SVG and PNG.", readable=False),
     ] = None,
 ) -> None:
     """Judge one or more submissions of a problem. No server is needed.
@@ -132,6 +149,10 @@ def run(
     if charts is not None:
         load_renderer()
     submissions = read_all_sources(paths, problem)
+    if charts is not None:
+        prepare_folder(charts)
+    for path in paths:
+        _tell_left_out(path)
     session = Session(problem, seed=seed, json=json, charts=charts)
     launcher = choose_launcher(settings, sandbox.value if sandbox else None, _announce)
     with ExitStack() as stack:
@@ -174,12 +195,12 @@ class Session:
 
     def _print(self, result: Result, path: Path) -> None:
         if self.json:
-            sys.stdout.write(result.model_dump_json() + "\n")
-            sys.stdout.flush()
+            sys.stdout.buffer.write(result.model_dump_json().encode() + b"\n")  # in any locale
+            sys.stdout.buffer.flush()
             return
-        self.out.print(report(result, str(path)))
+        show(self.out, report(result, str(path)))
         replay = f"judge run {self.problem.slug} {shlex.quote(str(path))} --seed {result.seed}"
-        self.out.print(note("replay", [replay]), soft_wrap=True)
+        show(self.out, note("replay", [replay]), soft_wrap=True)
 
     def _write_charts(self, result: Result, folder: Path, prefix: str) -> None:
         try:
@@ -190,7 +211,7 @@ class Session:
             self._complain(f"charts cannot be written to {folder}: {error.strerror}", Status.USAGE)
         else:
             if written and not self.json:
-                self.out.print(note("charts", [str(path) for path in written]), soft_wrap=True)
+                show(self.out, note("charts", [str(path) for path in written]), soft_wrap=True)
 
     def _complain(self, words: str, status: Status) -> None:
         self.err.print(Text(safe(f"judge: {words}")), soft_wrap=True)
@@ -207,6 +228,14 @@ def _announce(words: str) -> None:
     typer.echo(f"judge: {words}", err=True)
 
 
+def _tell_left_out(folder: Path) -> None:
+    names = left_out(folder)
+    if names:
+        more = len(names) - MAX_LEFT_OUT
+        shown = ", ".join(names[:MAX_LEFT_OUT]) + (f" and {more} more" if more > 0 else "")
+        _announce(one_line(f"{folder}: only the .py files in it are taken, not {shown}"))
+
+
 # --- other commands -----------------------------------------------------------------------------
 
 
@@ -215,7 +244,7 @@ def doctor() -> None:
     """Say what is in force, what is missing and how to get it."""
     settings = load_settings()
     findings = list(diagnose(settings))
-    _console(stderr=False).print(health_report(findings))
+    show(_console(stderr=False), health_report(findings))
     well = healthy(findings, settings.sandbox)
     raise typer.Exit(Status.ACCEPTED if well else Status.JUDGE_FAILURE)
 
@@ -240,12 +269,13 @@ def build(
 def _console(*, stderr: bool) -> Console:
     console = Console(stderr=stderr, markup=False, highlight=False, emoji=False)
     if not console.is_terminal:
-        console.width = PIPE_WIDTH
+        console.width = shutil.get_terminal_size((PIPE_WIDTH, 0)).columns  # COLUMNS, if set
     return console
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit; faults become lines on stderr and an exit status."""
+    _allow_any_encoding()
     try:
         with _stoppable():
             app(arguments)
@@ -255,6 +285,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _fail(str(error), Status.JUDGE_FAILURE)
     except Stopped as stopped:
         _fail(f"stopped by {stopped.signal.name}", SIGNALLED + stopped.signal)
+
+
+def _allow_any_encoding() -> None:
+    """Write a look-alike of what the terminal's encoding does not have, instead of failing."""
+    codecs.register_error("look-alike", _look_alike)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="look-alike")
+
+
+def _look_alike(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    missing = error.object[error.start : error.end]
+    return "".join(LOOK_ALIKES.get(each, "?") for each in missing), error.end
 
 
 def _fail(words: str, status: int) -> None:

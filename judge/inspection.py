@@ -156,8 +156,12 @@ class Inspection:
         for name in _repeated(ids):
             index = len(ids) - 1 - ids[::-1].index(name)
             yield self._mutant_fault(index, "id", f"two mutants are called {name!r}", "rename one")
+        reference = self.contents.get(REFERENCE)
+        sound = reference is not None and not any(self._compiles(REFERENCE, reference))
         for index, mutant in enumerate(self.mutants):
             yield from self._mutant(index, mutant)
+            if sound:  # else its own fault is said already, once
+                yield from self._edit(index, mutant)
 
     def _mutant(self, index: int, mutant: Mutant) -> Iterator[Fault]:
         tiers = [tier.id for tier in self.manifest.tiers]
@@ -170,7 +174,9 @@ class Inspection:
             yield self._mutant_fault(
                 index, "pitfall", f"{mutant.id} is a pitfall without a hint", "add `hint = ...`"
             )
-        reference = self.contents.get(REFERENCE, b"").decode(errors="replace")
+
+    def _edit(self, index: int, mutant: Mutant) -> Iterator[Fault]:
+        reference = self.contents[REFERENCE].decode(errors="replace")
         count = reference.count(mutant.find)
         if count != 1:
             yield self._mutant_fault(

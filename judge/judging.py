@@ -44,7 +44,15 @@ from judge.problem import Problem
 from judge.recording import Recording, refused
 from judge.results import Environment, Kind, Result
 from judge.verdicts import Verdict
-from sandbox.boxes import Box, BoxSpec, Launcher, Role, SandboxError, SharedDir
+from sandbox.boxes import (
+    SHARED_FOLDER,
+    Box,
+    BoxSpec,
+    Launcher,
+    Role,
+    SandboxError,
+    SharedDir,
+)
 from sandbox.protocol import BoxReady, ChannelError
 
 START_PATIENCE_S = 120.0
@@ -60,7 +68,6 @@ GRADER_TMP_BYTES = 64 << 20
 SEED_BITS = 48
 MAX_FILES = 64
 RUNNER_CPUS = 1.5  # the student's thread, with room for init and the zygote beside it
-SOCKETS_FOLDER = "/run/judge"
 
 OnEvent = Callable[[Event], None]
 
@@ -333,7 +340,7 @@ class Judge:
             files=files,
             seed=recording.seed,
             limits=JobLimits.of(problem.limits),
-            runner=f"{SOCKETS_FOLDER}/{box.id}.sock",
+            runner=f"{SHARED_FOLDER}/{box.id}.sock",
             tiers=len(problem.tiers),
             sent_s=time.monotonic(),
             visible_only=recording.kind == "run",

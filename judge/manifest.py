@@ -17,11 +17,25 @@ from pydantic_core import ErrorDetails
 from judge.results import Limits, Record
 from judge.toml_source import Location, TomlError, TomlSource
 
-Slug = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=80)]
+_SLUG = r"^[a-z0-9]+(-[a-z0-9]+)*$"
+_MODULE_NAME = r"^[A-Za-z_][A-Za-z0-9_]*\.py$"
+_RELATIVE_PATH = r"^[A-Za-z0-9_\-]+([./][A-Za-z0-9_\-]+)*$"
+_IDENTIFIER = r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$"
+_TIER_ID = r"^[A-Z][A-Za-z0-9]*$"
+FORMS = {
+    _SLUG: "lower-case letters, digits and single hyphens",
+    _MODULE_NAME: "a Python name followed by .py, such as solution.py",
+    _RELATIVE_PATH: "a path inside the folder, such as checks/test_t0.py, of letters, digits, "
+    "hyphens and underscores",
+    _IDENTIFIER: "a Python name, or several joined by dots",
+    _TIER_ID: "a capital letter followed by letters and digits, such as T0",
+}
+
+Slug = Annotated[str, Field(pattern=_SLUG, max_length=80)]
 Sentence = Annotated[str, Field(min_length=1)]
-ModuleName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*\.py$")]
-RelativePath = Annotated[str, Field(pattern=r"^[A-Za-z0-9_\-]+([./][A-Za-z0-9_\-]+)*$")]
-Identifier = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$")]
+ModuleName = Annotated[str, Field(pattern=_MODULE_NAME)]
+RelativePath = Annotated[str, Field(pattern=_RELATIVE_PATH)]
+Identifier = Annotated[str, Field(pattern=_IDENTIFIER)]
 Model = TypeVar("Model", bound=Record)
 
 
@@ -58,7 +72,7 @@ class Tier(Record):
     `visible` names the checks that a student may run without submitting; true means all.
     """
 
-    id: Annotated[str, Field(pattern=r"^[A-Z][A-Za-z0-9]*$", max_length=16)]
+    id: Annotated[str, Field(pattern=_TIER_ID, max_length=16)]
     title: Sentence
     about: Sentence
     checks: RelativePath
@@ -176,7 +190,7 @@ def _schema_fault(
         case "string_pattern_mismatch":
             found = str(error["input"])
             message = f"`{name}` in {where} is {found!r}, which has a form that is not allowed"
-            return Fault(path, line, message, f"write it as {error['ctx']['pattern']}")
+            return Fault(path, line, message, f"write {FORMS[error['ctx']['pattern']]}")
         case _:
             message = f"`{name}` in {where}: {error['msg'][0].lower()}{error['msg'][1:]}"
             return Fault(path, line, message, f"change the value of `{name}`")

@@ -146,6 +146,8 @@ def find_folder(root: Path, slug: str) -> Path:
     known = list_slugs(root)
     if slug in known:
         return root / slug
+    if Path(slug).name == slug and (root / slug).is_dir():
+        raise UnknownProblem(f"{root / slug} is a folder without {MANIFEST}; write one there")
     close = difflib.get_close_matches(slug, known, n=3) or known
     if not close:
         raise UnknownProblem(f"there are no problems in {root}; set JUDGE_PROBLEMS to their folder")

@@ -18,7 +18,7 @@ from rich.console import Console
 from judge.judging import Judge, JudgeFault
 from judge.manifest import ProblemError
 from judge.problem import Problem, load_problem
-from judge.render import failing_check, safe
+from judge.render import failing_check, safe, show
 from judge.results import CheckResult, Result, TierResult
 from judge.settings import BadSetting, load_settings
 from judge.sources import UnreadableSources, read_sources
@@ -163,11 +163,11 @@ class JudgedCheck(pytest.Item):
     ) -> str:
         """What `judge run` shows of a failing check, instead of a traceback."""
         del excinfo, style
-        screen = Console(file=io.StringIO(), width=REPORT_WIDTH, markup=False, highlight=False)
-        with screen.capture() as captured:
-            for part in failing_check(self._tier, self._check, self._result.diagnosis):
-                screen.print(part)
-        return f"{captured.get()}  seed {self._result.seed}"
+        text = io.StringIO()
+        screen = Console(file=text, width=REPORT_WIDTH, markup=False, highlight=False)
+        for part in failing_check(self._tier, self._check, self._result.diagnosis):
+            show(screen, part)
+        return f"{text.getvalue()}  seed {self._result.seed}"
 
     def reportinfo(self) -> tuple[Path, None, str]:
         """Where the item is from, and its sentence."""

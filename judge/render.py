@@ -7,7 +7,8 @@ submission shaped is never read as markup and never reaches the terminal raw.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
@@ -31,10 +32,13 @@ STYLES = {
 }
 FAILED_SYMBOL = "✗"
 FAILED_STYLE = "red"
-MAX_OUTPUT_LINES = 20
+MAX_LINES = 20  # of one text that a submission shaped, as they stand on the screen
 MAX_OTHER_FAILURES = 8
-FIELD_WIDTH = 12
+FIELD_WIDTH = 14
 SIDE_GAP = 4
+NARROW = 60  # columns: below that, nothing stands beside anything
+LEGEND = "* beyond the limit"
+CUT = "..."
 
 
 def report(result: Result, label: str) -> RenderableType:
@@ -47,7 +51,9 @@ def report(result: Result, label: str) -> RenderableType:
     if failing:
         tier, check = failing
         parts += [Text(), *failing_check(tier, check, result.diagnosis)]
-        parts += _others([other for _, other in failing_checks(result) if other is not check])
+        if check.verdict is Verdict.WA:
+            others = [other for _, other in failing_checks(result) if other is not check]
+            parts += _others(others)
     if result.output.text:
         parts += [Text(), *printed_output(result.output)]
     return Group(*parts)
@@ -105,10 +111,8 @@ def note(name: str, lines: Sequence[str]) -> Text:
 
 def printed_output(output: Output) -> Iterator[RenderableType]:
     """What the submission printed, its first lines at least."""
-    lines = safe(output.text).splitlines()
-    cut = output.truncated or len(lines) > MAX_OUTPUT_LINES
-    shown = lines[:MAX_OUTPUT_LINES] + (["..."] if cut else [])
-    yield _field("printed", Text("\n".join(shown), "bright_black"))
+    text = Text(safe(output.text).rstrip("\n"), "bright_black")
+    yield Field("printed", Capped(text, lost=output.truncated))
 
 
 def verdict_text(verdict: Verdict) -> Text:
@@ -130,24 +134,27 @@ def failing_check(
 ) -> Iterator[RenderableType]:
     """One check that was not accepted: its sentence, what was found, hints, why it matters.
 
-    Code that was not even imported broke no check in particular, so its sentence is left out.
+    Only a wrong answer says that the sentence does not hold; anything else came up while it was
+    being checked. Code that was not even imported broke no check in particular, so its sentence is
+    left out.
     """
     style = STYLES.get(check.verdict, FAILED_STYLE)
-    found = _field("found", Text(safe(check.message or check.verdict.words), style))
+    found = Field("found", Capped(Text(safe(check.message or check.verdict.words), style)))
+    wrong = check.verdict is Verdict.WA
     if check.verdict is Verdict.CE:
         yield found
         yield from _detail(check.detail or Detail())
         return
     name = Text.assemble(verdict_text(check.verdict), f" {tier.id} > ", (safe(check.id), "bold"))
     yield name.append(f"  {safe(check.kind)}", "bright_black")
-    yield _field("should hold", Text(safe(check.title)))
+    yield Field("should hold" if wrong else "while checking", Text(safe(check.title)))
     yield found
     if check.detail:
         yield from _detail(check.detail)
     for known in diagnosis:
-        yield _field("hint", Text(safe(known.hint), "cyan"))
-    if check.why:
-        yield _field("why", Text(safe(check.why)))
+        yield Field("hint", Text(safe(known.hint), "cyan"))
+    if wrong and check.why:
+        yield Field("why", Text(safe(check.why)))
 
 
 def _others(others: Sequence[CheckResult]) -> Iterator[RenderableType]:
@@ -156,61 +163,116 @@ def _others(others: Sequence[CheckResult]) -> Iterator[RenderableType]:
     if more > 0:
         lines.append(f"... and {more} more")
     if lines:
-        yield _field("also failing", Text("\n".join(lines)))
+        yield Field("also failing", Text("\n".join(lines)))
 
 
 def _detail(detail: Detail) -> Iterator[RenderableType]:
     if isinstance(detail.expected, str):
-        yield _field("expected", Text(safe(detail.expected)))
+        yield Field("expected", Capped(Text(safe(detail.expected))))
     if isinstance(detail.got, str):
-        yield _field("got", Text(safe(detail.got)))
-    windows = [
-        array_window(part, name)
-        for name, part in (("expected", detail.expected), ("got", detail.got))
-        if isinstance(part, Table)
-    ]
+        yield Field("got", Capped(Text(safe(detail.got))))
+    tables = {"expected": detail.expected, "got": detail.got}
+    windows = {name: part for name, part in tables.items() if isinstance(part, Table)}
     if windows:
-        yield _field("values", SideBySide(windows))
+        yield Field("values", Windows(windows, detail.at[-1] if detail.at else 0))
     if detail.frames:
-        yield _field("where", Text("\n").join(_frame(frame) for frame in detail.frames))
+        yield Field("where", Frames(detail.frames))
 
 
-class SideBySide:
-    """Texts beside each other where the terminal is wide enough, else one below the other."""
+class Windows:
+    """Windows of arrays by name: beside each other where there is room, else one below the other.
 
-    def __init__(self, texts: Sequence[Text]) -> None:
-        self._texts = texts
+    Columns that do not fit even then are cut, those farthest from the column `focus` first.
+    """
+
+    def __init__(self, tables: Mapping[str, Table], focus: int) -> None:
+        self._tables = tables
+        self._focus = focus
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        widths = [max(map(len, text.plain.splitlines())) for text in self._texts]
-        if sum(widths) + SIDE_GAP * (len(widths) - 1) > options.max_width:
-            yield Text("\n").join(self._texts)
-            return
-        grid = Grid.grid(padding=(0, SIDE_GAP))
-        grid.add_row(*self._texts)
-        yield grid
+        texts = [array_window(table, name) for name, table in self._tables.items()]
+        room = options.max_width - SIDE_GAP * (len(texts) - 1)
+        if console.width >= NARROW and sum(_width(text, 0) for text in texts) <= room:
+            grid = Grid.grid(padding=(0, SIDE_GAP))
+            grid.add_row(*texts)
+            yield grid
+        else:
+            yield Text("\n").join(self._fitting(options.max_width))
+        if any(any(row) for table in self._tables.values() for row in table.differs):
+            yield Text(LEGEND, "bright_black")
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
         return Measurement(1, options.max_width)
 
+    def _fitting(self, width: int) -> list[Text]:
+        tables = dict(self._tables)
+        while True:
+            texts = [array_window(table, name) for name, table in tables.items()]
+            narrowest = max(len(table.column_labels) for table in tables.values()) <= 1
+            if narrowest or max(_width(text, 1) for text in texts) <= width:
+                return texts
+            tables = {name: _narrower(table, self._focus) for name, table in tables.items()}
+
 
 def array_window(table: Table, name: str) -> Text:
-    """A window of an array as aligned columns; `*` marks the entries outside the limit."""
+    """A window of an array as aligned columns; `*` marks the entries outside the limit.
+
+    "..." stands for the rows and columns of the array that are outside the window.
+    """
+    columns = _cut(table.column_labels, table.shape[-1:])
+    above, below = _cut(table.row_labels, table.shape[-2:-1])
     cells = [
-        [f"{'*' if wrong else ''}{safe(entry)}" for entry, wrong in zip(row, marks, strict=True)]
+        _between(
+            columns,
+            [
+                f"{'*' if wrong else ''}{safe(entry)}"
+                for entry, wrong in zip(row, marks, strict=True)
+            ],
+        )
         for row, marks in zip(table.rows, table.differs, strict=True)
     ]
-    header = [str(label) for label in table.column_labels]
+    header = _between(columns, [str(label) for label in table.column_labels])
     labels = [str(label) for label in table.row_labels]
-    widths = [max(map(len, column)) for column in zip(header, *cells, strict=True)]
-    margin = max((len(label) for label in labels), default=0)
+    widths = [max(map(cell_len, column)) for column in zip(header, *cells, strict=True)]
+    margin = max(map(len, [*labels, CUT] if above or below else labels), default=0)
     text = Text(f"{name} {window_title(table)}\n", no_wrap=True)
     text.append(" " * margin + _row(header, widths), "bright_black")
-    for label, row, marks in zip(labels, cells, table.differs, strict=True):
+    text.append(f"\n{CUT}" if above else "", "bright_black")
+    for label, row in zip(labels, cells, strict=True):
         text.append(f"\n{label:>{margin}}", "bright_black")
-        for entry, width, wrong in zip(row, widths, marks, strict=True):
-            text.append(f"  {entry:>{width}}", f"bold {FAILED_STYLE}" if wrong else "")
-    return text
+        for entry, width in zip(row, widths, strict=True):
+            text.append(f"  {entry:>{width}}", f"bold {FAILED_STYLE}" if entry[0] == "*" else "")
+    return text.append(f"\n{CUT}" if below else "", "bright_black")
+
+
+def _cut(labels: Sequence[int], size: Sequence[int]) -> tuple[bool, bool]:
+    """Whether an axis of that size, if there is one, goes on before and after these indices."""
+    return (labels[0] > 0, labels[-1] < size[0] - 1) if labels and size else (False, False)
+
+
+def _between(cut: tuple[bool, bool], entries: list[str]) -> list[str]:
+    before, after = cut
+    return [CUT] * before + entries + [CUT] * after
+
+
+def _narrower(table: Table, focus: int) -> Table:
+    """`table` without its first or last column, whichever is farther from `focus`."""
+    labels = table.column_labels
+    if len(labels) <= 1:
+        return table
+    keep = slice(1, None) if focus - labels[0] > labels[-1] - focus else slice(None, -1)
+    return table.model_copy(
+        update={
+            "column_labels": labels[keep],
+            "rows": [row[keep] for row in table.rows],
+            "differs": [row[keep] for row in table.differs],
+        }
+    )
+
+
+def _width(text: Text, first: int) -> int:
+    """Columns that `text` takes, from its line number `first`."""
+    return max(map(cell_len, text.plain.splitlines()[first:]))
 
 
 def window_title(table: Table) -> str:
@@ -223,8 +285,27 @@ def _row(entries: Sequence[str], widths: Sequence[int]) -> str:
     return "".join(f"  {entry:>{width}}" for entry, width in zip(entries, widths, strict=True))
 
 
-def _frame(frame: Frame) -> Text:
-    """One line of the submission, with a caret where the column is known."""
+class Frames:
+    """Lines of the submission, innermost last; equal ones that follow each other are one."""
+
+    def __init__(self, frames: Sequence[Frame]) -> None:
+        self._frames = frames
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        parts: list[Text] = []
+        for frame, equal in groupby(self._frames):
+            parts.append(_frame(frame, options.max_width))
+            more = len(list(equal)) - 1
+            if more:
+                parts.append(Text(f"{CUT} {more} more like this", "bright_black"))
+        yield Capped(Text("\n").join(parts), keep_end=True)
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement(1, options.max_width)
+
+
+def _frame(frame: Frame, width: int) -> Text:
+    """One line of the submission, with a caret where the column is known and nothing folds."""
     text = Text(f"{safe(frame.file)}:{frame.line}")
     if frame.function:
         text.append(f" in {safe(frame.function)}")
@@ -232,14 +313,71 @@ def _frame(frame: Frame) -> Text:
     if source:
         text.append(f"\n    {safe(source)}", "bright_black")
         before = (frame.column or 0) - 1 - frame.text.find(source)
-        if before >= 0:
+        if before >= 0 and cell_len(safe(source)) < width - 4:
             text.append("\n    " + " " * cell_len(safe(source[:before])) + "^", "bold red")
     return text
 
 
-def _field(name: str, content: RenderableType) -> RenderableType:
-    grid = Grid.grid(padding=(0, 2))
-    grid.add_column(style="bright_black", no_wrap=True, width=FIELD_WIDTH)
-    grid.add_column(overflow="fold")
-    grid.add_row(Text(name, "bright_black"), content)
-    return Padding(grid, (0, 0, 0, 2), expand=False)
+# --- layout ---------------------------------------------------------------------------------------
+
+
+class Capped:
+    """Text folded to the width there is, and of the lines that gives at most `MAX_LINES`.
+
+    What is cut is counted; `lost` says that there was more even before. `keep_end` keeps the last
+    lines instead of the first.
+    """
+
+    def __init__(self, text: Text, *, lost: bool = False, keep_end: bool = False) -> None:
+        self._text = text
+        self._lost = lost
+        self._keep_end = keep_end
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        lines = list(self._text.wrap(console, options.max_width, overflow="fold"))
+        more = len(lines) - MAX_LINES
+        kept = lines[-MAX_LINES:] if self._keep_end else lines[:MAX_LINES]
+        note_of_cut = Text(self._words(more), "bright_black")
+        if note_of_cut:
+            kept = [note_of_cut, *kept] if self._keep_end else [*kept, note_of_cut]
+        yield Text("\n").join(kept)
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement(1, options.max_width)
+
+    def _words(self, more: int) -> str:
+        if more <= 0:
+            return f"{CUT} more, which was not kept" if self._lost else ""
+        least = "at least " if self._lost else ""
+        return f"{CUT} {least}{more} more line{'' if more == 1 else 's'}"
+
+
+class Field:
+    """A name with its content beside it, or below it where the terminal is narrow."""
+
+    def __init__(self, name: str, content: RenderableType) -> None:
+        self._name = Text(name, "bright_black")
+        self._content = content
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if options.max_width < NARROW:
+            yield Padding(self._name, (0, 0, 0, 2), expand=False)
+            yield Padding(self._content, (0, 0, 0, 4), expand=False)
+            return
+        grid = Grid.grid(padding=(0, 2))
+        grid.add_column(style="bright_black", no_wrap=True, width=FIELD_WIDTH)
+        grid.add_column(overflow="fold")
+        grid.add_row(self._name, self._content)
+        yield Padding(grid, (0, 0, 0, 2), expand=False)
+
+
+def show(console: Console, renderable: RenderableType, *, soft_wrap: bool = False) -> None:
+    """Print; where no terminal is, without the blanks that fill lines up."""
+    if console.is_terminal:
+        console.print(renderable, soft_wrap=soft_wrap)
+        return
+    with console.capture() as captured:
+        console.print(renderable, soft_wrap=soft_wrap)
+    lines = captured.get().split("\n")
+    console.file.write("\n".join(line.rstrip(" ") for line in lines))
+    console.file.flush()

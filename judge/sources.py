@@ -32,18 +32,31 @@ def read_all_sources(paths: Iterable[Path], problem: Problem) -> list[dict[str, 
 def read_sources(path: Path, problem: Problem) -> dict[str, bytes]:
     """The files at `path` by name: a file is taken for the problem's main file.
 
-    A folder gives all its Python modules. Reading stops one byte above the problem's limit, so
-    that the judge can refuse what is too large without anybody holding it. Raises
+    A folder gives the Python modules directly in it. Reading stops one byte above the problem's
+    limit, so that the judge can refuse what is too large without anybody holding it. Raises
     `UnreadableSources`.
     """
     try:
         if path.is_dir():
             return _read_folder(path, problem)
+        if path.exists() and not path.is_file():
+            raise UnreadableSources(f"{path}: not a regular file. {_remedy(problem)}")
         return {problem.main_file: _read_file(path, problem.limits.source_bytes + 1)}
     except OSError as error:
         reason = (error.strerror or type(error).__name__).lower()
-        remedy = f"Name a file that can be read, or a folder that holds {problem.main_file}."
-        raise UnreadableSources(f"{error.filename or path}: {reason}. {remedy}") from None
+        named = error.filename or path
+        raise UnreadableSources(f"{named}: {reason}. {_remedy(problem)}") from None
+
+
+def left_out(path: Path) -> list[str]:
+    """Names of what a folder holds and `read_sources` does not take, but for hidden and caches."""
+    if not path.is_dir():
+        return []
+    return [
+        f"{entry.name}/" if entry.is_dir() else entry.name
+        for entry in sorted(path.iterdir())
+        if not _is_taken(entry) and not entry.name.startswith((".", "__pycache__"))
+    ]
 
 
 def source_size(files: dict[str, bytes]) -> int:
@@ -51,8 +64,16 @@ def source_size(files: dict[str, bytes]) -> int:
     return sum(len(source) for source in files.values())
 
 
+def _is_taken(entry: Path) -> bool:
+    return entry.suffix == ".py" and entry.is_file()
+
+
+def _remedy(problem: Problem) -> str:
+    return f"Name a file that can be read, or a folder that holds {problem.main_file}."
+
+
 def _read_folder(folder: Path, problem: Problem) -> dict[str, bytes]:
-    paths = sorted(path for path in folder.glob("*.py") if path.is_file())
+    paths = sorted(path for path in folder.iterdir() if _is_taken(path))
     if problem.main_file not in {path.name for path in paths}:
         raise UnreadableSources(f"{folder}: no {problem.main_file} in this folder. Put it there.")
     files: dict[str, bytes] = {}

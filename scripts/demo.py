@@ -17,6 +17,7 @@ SLUG = "multi-head-attention"
 MISTAKES = ("merge-without-transpose", "mask-inverted", "dead-rows-nan-gradient")
 FOLDER = Path("demo")
 NOT_ALL_ACCEPTED = 1
+JUDGED = (0, NOT_ALL_ACCEPTED)
 
 
 def main() -> int:
@@ -31,7 +32,8 @@ def main() -> int:
     command = [sys.executable, "-m", "judge", "run", SLUG, *paths, "--charts", str(charts)]
     print("$ judge", *command[3:], flush=True)
     status = subprocess.run(command, check=False).returncode
-    print(f"\nThe submissions are in {FOLDER}, their charts in {charts}, as SVG and PNG.")
+    where = f", their charts in {charts}, as SVG and PNG" if status in JUDGED else ""
+    print(f"\nThe submissions are in {FOLDER}{where}.")
     return 0 if status == NOT_ALL_ACCEPTED else status or 1
 
 

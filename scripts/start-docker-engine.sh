@@ -9,7 +9,7 @@ as_root=()
 options=()
 if [ "$(id -u)" -ne 0 ]; then
     as_root=(sudo)
-    options=(--group "$(id -gn)") # so that whoever asked for the engine may use it
+    options=(--group "$(id -g)") # so that whoever asked for the engine may use it
 fi
 
 engine_answers() {

@@ -6,7 +6,15 @@ from typing import Any
 
 import pytest
 
-from judge.charts import UndrawableChart, draw, file_stem, self_contained, write_charts
+from judge.charts import (
+    ChartsUnavailable,
+    UndrawableChart,
+    draw,
+    file_stem,
+    prepare_folder,
+    self_contained,
+    write_charts,
+)
 from judge.results import Chart
 
 BARS: dict[str, Any] = {
@@ -83,3 +91,20 @@ def test_charts_are_written_under_a_name_that_stays_in_the_folder(tmp_path: Path
 )
 def test_a_file_stem_has_safe_characters_only(name: str, stem: str) -> None:
     assert file_stem(name) == stem
+
+
+def test_a_folder_is_made_and_left_empty(tmp_path: Path) -> None:
+    prepare_folder(tmp_path / "a" / "b")
+    assert list((tmp_path / "a" / "b").iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["file", "file/inner"])
+def test_a_file_is_no_folder_for_charts(tmp_path: Path, name: str) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ChartsUnavailable, match="it is not a folder"):
+        prepare_folder(tmp_path / name)
+
+
+def test_a_folder_that_cannot_be_written_to_is_refused() -> None:
+    with pytest.raises(ChartsUnavailable, match="cannot be written to /proc/self"):
+        prepare_folder(Path("/proc/self"))

@@ -10,10 +10,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
 
-from judge.cli import main
+from judge import cli
+from judge.cli import _console, main
 from judge.results import Result
 from sandbox.boxes import Launcher
 from tests.small_problem import FILES, MANIFEST, write_problem
@@ -194,6 +196,82 @@ def test_charts_without_their_optional_part_are_a_usage_error(run: Run) -> None:
     assert "pip install 'judge[charts]'" in ended.stderr
 
 
+def test_a_folder_that_charts_cannot_be_written_to_is_refused_before_judging(
+    run: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "right.py").write_text(RIGHT)
+    (tmp_path / "taken").write_text("")
+    ended = run("run", "double", "right.py", "--charts", "taken")
+    assert (ended.status, ended.out) == (2, "")
+    assert ended.err == (
+        "judge: charts cannot be written to taken: it is not a folder. "
+        "Name a folder that can be written to.\n"
+    )
+
+
+def test_a_path_that_is_no_regular_file_is_a_usage_error(run: Run, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.py")
+    ended = run("run", "double", "pipe.py")
+    assert (ended.status, ended.out) == (2, "")
+    assert ended.err.startswith("judge: pipe.py: not a regular file. Name a file")
+
+
+@pytest.mark.parametrize("name", ["paths", "charts"])
+def test_typer_leaves_it_to_us_to_say_what_cannot_be_read(name: str) -> None:
+    """Root may read everything, so how it is declared must do."""
+    (declared,) = get_type_hints(cli.run, include_extras=True)[name].__metadata__
+    assert declared.readable is False
+
+
+def test_a_folder_without_a_manifest_is_said_to_be_no_problem(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "problems" / "begun").mkdir()
+    ended = run("run", "begun", "x.py")
+    assert ended.status == 2
+    assert "begun is a folder without problem.toml" in ended.err
+
+
+def test_what_an_encoding_does_not_have_is_shown_as_something_like_it(run: Run) -> None:
+    del run  # for its folder and problem
+    program = (
+        "from judge.cli import main, show, _console\n"
+        "from rich.text import Text\n"
+        "try: main(['--version'])\n"
+        "except SystemExit: show(_console(stderr=False), Text('✓ AC – ✗ WA 数'))\n"  # noqa: RUF001 - the dash is one of them
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, check=False,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "ascii"},
+    )  # fmt: skip
+    assert ended.stdout.splitlines()[1:] == [b"+ AC - x WA ?"]
+
+
+@pytest.mark.parametrize(("columns", "width"), [("70", 70), ("", 120), ("wide", 120), ("0", 120)])
+def test_a_pipe_is_as_wide_as_columns_says(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    columns: str,
+    width: int,
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    _console(stderr=False).print("x" * 200)
+    assert len(capsys.readouterr().out.splitlines()[0]) == width
+
+
+def test_the_demo_does_not_claim_charts_that_are_not_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("JUDGE_SANDBOX", "bwrap")
+    monkeypatch.setenv("JUDGE_BWRAP", str(tmp_path / "no-such-program"))
+    ended = subprocess.run(
+        [sys.executable, str(ROOT / "scripts" / "demo.py")],
+        capture_output=True, text=True, check=False, cwd=tmp_path,
+    )  # fmt: skip
+    assert ended.returncode in (2, 3), ended.stdout + ended.stderr
+    assert "The submissions are in demo." in ended.stdout
+    assert "their charts" not in ended.stdout
+
+
 # --- in a sandbox ---------------------------------------------------------------------------------
 
 
@@ -206,6 +284,7 @@ def test_json_has_a_result_per_line_in_the_order_of_the_paths(
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "solution.py").write_text("from parts import double\n")
     (tmp_path / "folder" / "parts.py").write_text(RIGHT)
+    (tmp_path / "folder" / "notes.txt").write_text("")
     paths = ["wrong.py", "right.py", "large.py", "folder"]
     ended = run("run", "double", *paths, "--json", "--seed", 7, "--sandbox", launcher.name)
     assert [result.verdict for result in ended.results] == ["WA", "AC", "CE", "AC"]
@@ -214,6 +293,7 @@ def test_json_has_a_result_per_line_in_the_order_of_the_paths(
         launcher.name
     }
     assert ended.status == 1
+    assert "judge: folder: only the .py files in it are taken, not notes.txt\n" in ended.err
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import pytest
 
-from judge.manifest import Fault, ProblemError
+from judge.manifest import FORMS, Fault, Manifest, MutantList, ProblemError
 from judge.problem import UnknownProblem, find_folder, load_problem
 from judge.settings import Settings
 from judge.toml_source import TomlSource
@@ -241,8 +243,33 @@ def test_a_pitfall_without_a_hint_is_reported(tmp_path: Path) -> None:
 
 def test_a_reference_that_does_not_compile_has_the_line_of_its_error(tmp_path: Path) -> None:
     folder = write_problem(tmp_path, reference_py="def double(x):\n    return (2 * x\n")
-    fault = next(fault for fault in faults_of(folder) if fault.file.name == "reference.py")
-    assert fault.line == 2
+    fault = only_fault(folder)
+    assert (fault.file.name, fault.line) == ("reference.py", 2)
+
+
+def test_a_missing_reference_is_one_fault_however_many_mutants_there_are(tmp_path: Path) -> None:
+    folder = write_problem(tmp_path)
+    (folder / "reference.py").unlink()
+    assert only_fault(folder).file == folder / "reference.py"
+
+
+def test_a_form_that_is_not_allowed_is_answered_in_words(tmp_path: Path) -> None:
+    broken = MUTANTS.replace('id = "tripled"', 'id = "Tripled--x"')
+    fault = only_fault(write_problem(tmp_path, mutants_toml=broken))
+    assert fault.remedy == "write lower-case letters, digits and single hyphens"
+
+
+def test_every_form_a_value_must_have_is_known_in_words() -> None:
+    schemas = json.dumps([Manifest.model_json_schema(), MutantList.model_json_schema()])
+    patterns = {json.loads(text) for text in re.findall(r'"pattern": ("(?:[^"\\]|\\.)*")', schemas)}
+    assert patterns == set(FORMS)
+
+
+def test_a_folder_without_a_manifest_says_so(tmp_path: Path) -> None:
+    write_problem(tmp_path)
+    (tmp_path / "begun").mkdir()
+    with pytest.raises(UnknownProblem, match=r"begun is a folder without problem\.toml"):
+        find_folder(tmp_path, "begun")
 
 
 def test_a_check_without_its_sentence_is_reported(tmp_path: Path) -> None:

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import io
+import sys
 
 import pytest
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
-from judge.render import SYMBOLS, array_window, headline, note, report, tier_table
+from judge.render import LEGEND, SYMBOLS, array_window, headline, note, report, show, tier_table
 from judge.results import (
     CheckResult,
     Detail,
@@ -101,8 +102,8 @@ def test_an_accepted_submission_needs_no_place() -> None:
 def test_a_note_is_never_broken_so_that_it_can_be_copied() -> None:
     long = "judge run " + "x" * 200
     assert shown(note("replay", [long, "second"]), soft_wrap=True).splitlines() == [
-        f"  replay        {long}",
-        "                second",
+        f"  replay          {long}",
+        "                  second",
     ]
 
 
@@ -133,10 +134,54 @@ def test_a_window_is_aligned_and_marks_what_differs() -> None:
     assert not isinstance(DETAIL.got, str)
     assert [line.rstrip() for line in shown(array_window(DETAIL.got, "got")).splitlines()] == [
         "got float64[2, 2, 4] at [1]",
-        "     2       3",
-        "0  0.5   *0.75",
-        "1    1  -2.125",
+        "   ...    2       3",
+        "0  ...  0.5   *0.75",
+        "1  ...    1  -2.125",
     ]
+
+
+def test_a_window_shows_on_which_sides_the_array_goes_on() -> None:
+    inner = Table(
+        shape=[9, 9], dtype="int64", row_labels=[4, 5], column_labels=[4, 5],
+        rows=[["1", "2"], ["3", "4"]], differs=[[False, False], [False, True]],
+    )  # fmt: skip
+    assert array_window(inner, "got").plain.splitlines() == [
+        "got int64[9, 9]",
+        "     ...  4   5  ...",
+        "...",
+        "  4  ...  1   2  ...",
+        "  5  ...  3  *4  ...",
+        "...",
+    ]
+
+
+def test_a_whole_array_has_no_ellipsis() -> None:
+    for shape in ([2], [1, 2], [3, 1, 2]):
+        whole = Table(
+            shape=shape, dtype="int64", row_labels=[0], column_labels=[0, 1], rows=[["1", "2"]],
+            differs=[[False, False]],
+        )  # fmt: skip
+        assert "..." not in array_window(whole, "got").plain
+
+
+def test_the_mark_is_explained_once_where_there_is_one() -> None:
+    text = report_of(result(check(detail=DETAIL)))
+    assert text.count(LEGEND) == 1
+    unmarked = DETAIL.model_copy(update={"got": DETAIL.expected})
+    assert LEGEND not in report_of(result(check(detail=unmarked)))
+
+
+def test_columns_that_do_not_fit_are_cut_but_for_the_one_that_matters() -> None:
+    wide = Table(
+        shape=[1, 6], dtype="float64", row_labels=[0], column_labels=list(range(6)),
+        rows=[[f"{n}.23456789e-15" for n in range(6)]], differs=[[n == 4 for n in range(6)]],
+    )  # fmt: skip
+    detail = Detail(expected=wide, got=wide, at=[0, 4])
+    for width in (30, 45, 59, 80):
+        lines = shown(report(result(check(detail=detail)), "x.py"), width=width).splitlines()
+        rows = [line for line in lines if "*4.23456789e-15" in line]
+        assert len(rows) == 2
+        assert all("..." in row and len(row) <= width for row in rows)
 
 
 def test_expected_and_got_stand_side_by_side() -> None:
@@ -156,7 +201,7 @@ def test_windows_stand_one_below_the_other_where_there_is_no_room() -> None:
 def test_words_instead_of_tables_are_shown_too() -> None:
     text = report_of(result(check(detail=Detail(expected="shape [2, 3]", got="None"))))
     assert "shape [2, 3]" in text
-    assert "got           None" in text
+    assert "got             None" in text
 
 
 def test_frames_are_shown_with_their_line_and_a_caret_where_known() -> None:
@@ -223,7 +268,63 @@ def test_long_output_is_cut_and_says_so() -> None:
     text = report_of(result(check(), output="\n".join(f"line {n}" for n in range(50))))
     assert "line 19" in text
     assert "line 20" not in text
-    assert "..." in text
+    assert "... 30 more lines" in text
+
+
+def test_output_is_cut_at_the_lines_it_takes_on_the_screen() -> None:
+    text = shown(report(result(check(), output="x" * 6200), "x.py"), width=80)
+    assert text.count("xxx\n") + text.count("xxx ") <= 21
+    assert "... 80 more lines" in text  # of 62 columns
+
+
+def test_output_that_was_not_kept_is_told() -> None:
+    few, many = (
+        result().model_copy(update={"output": Output(text=text, truncated=True)})
+        for text in ("one\n", "one\n" * 50)
+    )
+    assert "... more, which was not kept" in report_of(few)
+    assert "... at least 30 more lines" in report_of(many)
+
+
+def test_a_long_message_is_cut_and_says_so() -> None:
+    text = report_of(result(check(Verdict.RE, message="\n".join(f"m {n}" for n in range(635)))))
+    assert "... 615 more lines" in text
+    assert "m 20" not in text
+
+
+def test_equal_frames_are_told_once_and_the_innermost_ones_are_kept() -> None:
+    again = Frame(file="solution.py", line=2, function="f", text="return f(x)")
+    others = [Frame(file="solution.py", line=n, function="g", text="y") for n in range(10, 40)]
+    text = report_of(result(check(Verdict.RE, detail=Detail(frames=[again] * 31))))
+    assert text.count("solution.py:2 in f") == 1
+    assert "... 30 more like this" in text
+    text = report_of(result(check(Verdict.RE, detail=Detail(frames=[again, *others]))))
+    assert "... 42 more lines" in text
+    assert "solution.py:39 in g" in text
+    assert "solution.py:2 in f" not in text
+
+
+@pytest.mark.parametrize(
+    "verdict", [Verdict.RE, Verdict.TLE, Verdict.MLE, Verdict.OLE, Verdict.RV, Verdict.JE]
+)
+def test_only_a_wrong_answer_says_what_should_hold_and_why_it_matters(verdict: Verdict) -> None:
+    text = report_of(result(check(verdict), check(name="test_other")))
+    assert "while checking  The output agrees with the oracle." in text
+    for part in ("should hold", "Everything later", "also failing", "test_other"):
+        assert part not in text
+    wrong = report_of(result(check(), check(name="test_other")))
+    for part in ("should hold", "Everything later", "also failing", "test_other"):
+        assert part in wrong
+
+
+def test_lines_do_not_end_in_blanks_where_no_terminal_is(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    console = Console(file=sys.stdout, width=100)
+    show(console, report(result(check(detail=DETAIL), output="printed"), "x.py"))
+    text = capsys.readouterr().out
+    assert "printed" in text
+    assert not [line for line in text.splitlines() if line != line.rstrip()]
 
 
 def test_colour_is_used_on_a_terminal_only() -> None:

@@ -1,13 +1,12 @@
 from __future__ import annotations
 
 import os
-import threading
 from pathlib import Path
 
 import pytest
 
 from judge.problem import Problem, load_problem
-from judge.sources import UnreadableSources, read_all_sources, read_sources, source_size
+from judge.sources import UnreadableSources, left_out, read_all_sources, read_sources, source_size
 from tests.small_problem import write_problem
 
 
@@ -16,8 +15,10 @@ def problem(tmp_path: Path) -> Problem:
     return load_problem(write_problem(tmp_path / "problems"))
 
 
-def test_a_file_without_an_end_is_read_to_one_byte_above_the_limit(problem: Problem) -> None:
-    files = read_sources(Path("/dev/zero"), problem)
+def test_a_file_is_read_to_one_byte_above_the_limit(problem: Problem, tmp_path: Path) -> None:
+    with (tmp_path / "huge.py").open("wb") as huge:
+        huge.truncate(1 << 40)
+    files = read_sources(tmp_path / "huge.py", problem)
     assert list(files) == ["solution.py"]
     assert source_size(files) == problem.limits.source_bytes + 1
 
@@ -37,12 +38,24 @@ def test_a_folder_of_exactly_the_limit_is_read_whole(problem: Problem, tmp_path:
     assert source_size(read_sources(tmp_path, problem)) == problem.limits.source_bytes
 
 
-def test_a_pipe_is_read_to_its_end(problem: Problem, tmp_path: Path) -> None:
+def test_what_is_no_regular_file_is_refused_unopened(problem: Problem, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    writer = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=(b"x = 1\n",))
-    writer.start()
-    assert read_sources(tmp_path / "pipe", problem) == {"solution.py": b"x = 1\n"}
-    writer.join()
+    for path in (tmp_path / "pipe", Path("/dev/zero")):
+        with pytest.raises(UnreadableSources, match=r": not a regular file\. Name a file"):
+            read_sources(path, problem)
+
+
+def test_what_a_folder_holds_besides_modules_is_left_out_and_named(
+    problem: Problem, tmp_path: Path
+) -> None:
+    folder = tmp_path / "attempt"
+    for name in ("inner", "odd.py", "__pycache__", ".git"):
+        (folder / name).mkdir(parents=True)
+    for name in ("solution.py", "more.py", "data.csv", ".hidden"):
+        (folder / name).write_text("")
+    assert sorted(read_sources(folder, problem)) == ["more.py", "solution.py"]
+    assert left_out(folder) == ["data.csv", "inner/", "odd.py/"]
+    assert left_out(folder / "solution.py") == []
 
 
 def test_a_file_of_a_folder_that_cannot_be_read_is_named_itself(

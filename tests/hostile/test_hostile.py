@@ -7,12 +7,16 @@ wrong one must be refused, and nothing may be left of any.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from zlib import crc32
 
 import pytest
 
 from judge.judging import Judge
-from sandbox.boxes import Launcher
+from sandbox.boxes import Launcher, SandboxError
+from sandbox.bwrap_boxes import BwrapLauncher, BwrapSettings, find_binary
+from sandbox.survey import require_bwrap
 from tests.hostile.arena import Arena, plant_secret
 from tests.hostile.cases import Case, all_cases
 
@@ -21,8 +25,30 @@ WRONG_EVERY = 4  # a quarter of the programs is followed by a wrong answer, alwa
 
 @pytest.fixture(scope="session")
 def arena(launcher: Launcher, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
-    """A warm judge for the programs of one sandbox, with a secret to be kept."""
-    problems = tmp_path_factory.mktemp("problems")
+    """A warm judge for the programs of one sandbox."""
+    with open_arena(launcher, tmp_path_factory.mktemp("problems")) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def arena_without_groups(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
+    """The same where no control group bounds memory, as for an ordinary user of bubblewrap."""
+    try:
+        binary = find_binary()
+        require_bwrap(binary)
+    except SandboxError as error:
+        pytest.skip(f"needs bwrap: {error}")
+    launcher = BwrapLauncher(BwrapSettings(binary, allow_groups=False))
+    try:
+        with open_arena(launcher, tmp_path_factory.mktemp("problems")) as opened:
+            yield opened
+    finally:
+        launcher.close()
+
+
+@contextmanager
+def open_arena(launcher: Launcher, problems: Path) -> Iterator[Arena]:
+    """An arena with a secret to be kept, in the problem's files and in our own environment."""
     secret = plant_secret(problems)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DATABASE_PASSWORD", secret)
@@ -30,9 +56,22 @@ def arena(launcher: Launcher, tmp_path_factory: pytest.TempPathFactory) -> Itera
             yield Arena(launcher, judge, problems, secret)
 
 
+def withstand(arena: Arena, case: Case) -> None:
+    arena.meet(case)
+    arena.recover(wrong_too=crc32(case.id.encode()) % WRONG_EVERY == 0)
+
+
 @pytest.mark.parametrize("case", all_cases(), ids=lambda case: case.id)
 def test_a_hostile_program_gets_its_verdict_and_leaves_nothing(arena: Arena, case: Case) -> None:
     if case.expected.needs == "nested" and not arena.nested:
         return  # there is no namespace of its own to look at; every other program still runs
-    arena.meet(case)
-    arena.recover(wrong_too=crc32(case.id.encode()) % WRONG_EVERY == 0)
+    withstand(arena, case)
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in all_cases() if case.group == "memory"], ids=lambda case: case.id
+)
+def test_memory_is_bounded_without_control_groups_too(
+    arena_without_groups: Arena, case: Case
+) -> None:
+    withstand(arena_without_groups, case)
