@@ -7,6 +7,7 @@ that, made ahead of time: its checks start at once, and nothing a job does can r
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import signal
@@ -203,6 +204,7 @@ class _PausedSession:
         """Wait for a job in this forked process, judge it and end. Never returns."""
         status = 1
         try:
+            _be_first_to_go()
             # Pages that every check writes to are copied now rather than during the first ones.
             self._rehearse(checks.by_tier[self._pack.tiers[0].id])
             _, (descriptor,) = link.receive_with_descriptors(StartJob, 1, deadline=None)
@@ -224,6 +226,12 @@ class _EventSink:
 
     def __call__(self, event: Event) -> None:
         self.connection.send(ChildEvent(isinstance(event, Finished)), [EVENT.dump_json(event)])
+
+
+def _be_first_to_go() -> None:
+    """Should the box run out of memory, one job is lost and not what all jobs need."""
+    with contextlib.suppress(OSError):  # where it cannot be said, the kernel takes the largest
+        Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
 
 
 def _run_job(checks: Checks, check_runner: CheckRunner, descriptor: int) -> None:

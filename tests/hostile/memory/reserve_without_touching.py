@@ -1,4 +1,4 @@
-# verdict: AC, RE
+# verdict: AC, RE, MLE
 """Right answers after a terabyte was reserved and never touched.
 
 It costs nothing, so where memory is counted it is nobody's business; where the address space is

@@ -1,4 +1,4 @@
-# verdict: CE
+# verdict: RE
 """Reports a compile error of a file it was never given, then goes on as if nothing was."""
 
 import os
