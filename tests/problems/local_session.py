@@ -72,6 +72,7 @@ class _Plugin:
         self.answers: list = []  # type: ignore[type-arg]  # the caller knows what `work` returns
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        assert not session.testsfailed, "some checks could not be collected"
         path = self._folder / "provided.py"
         provided = path.read_bytes() if path.exists() else None
         self.answers.append(self._work(LocalSession(session, provided, self._runner)))
