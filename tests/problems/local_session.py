@@ -56,7 +56,7 @@ def in_session(folder: Path, work: Callable[[LocalSession], Answer]) -> Answer:
     plugin = _Plugin(folder, work, runner)
     arguments = ["-p", "judge.checks.fixtures", "-p", "no:cacheprovider", "-p", "no:terminal"]
     arguments += ["-p", "no:judge", "-c", os.devnull, "--rootdir", str(folder)]
-    with _as_in_a_box():
+    with _as_in_a_box(), _own_modules(folder):
         pytest.main([*arguments, str(folder / "checks")], plugins=[plugin, runner])
     assert plugin.answers, "the checks could not be collected"
     return plugin.answers[0]  # type: ignore[no-any-return]
@@ -71,8 +71,10 @@ class _Plugin:
         self._runner = runner
         self.answers: list = []  # type: ignore[type-arg]  # the caller knows what `work` returns
 
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        assert not report.failed, f"{report.nodeid} cannot be collected: {report.longreprtext}"
+
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        assert not session.testsfailed, "some checks could not be collected"
         path = self._folder / "provided.py"
         provided = path.read_bytes() if path.exists() else None
         self.answers.append(self._work(LocalSession(session, provided, self._runner)))
@@ -90,3 +92,16 @@ def _as_in_a_box() -> Generator[None]:
     finally:
         torch.set_num_threads(before[0])
         sys.dont_write_bytecode = before[1]
+
+
+@contextmanager
+def _own_modules(folder: Path) -> Generator[None]:
+    """Forget the modules of this folder afterwards: the next one has files of the same names."""
+    path_before = list(sys.path)
+    try:
+        yield
+    finally:
+        sys.path[:] = path_before
+        for name, module in list(sys.modules.items()):
+            if (getattr(module, "__file__", None) or "").startswith(f"{folder}{os.sep}"):
+                del sys.modules[name]
