@@ -117,12 +117,12 @@ def _after(line: str, tail: str = "") -> bytes:
 
 BUILT: dict[tuple[str, str], Callable[[], bytes]] = {
     # By size, unparsed.
-    ("ten_megabytes", "CE; message: not parsed"): lambda: _padded(10 << 20),
-    ("one_byte_too_many", "CE; message: not parsed"): lambda: _padded(SOURCE_BYTES + 1),
+    ("ten_megabytes", "CE; message: was not read"): lambda: _padded(10 << 20),
+    ("one_byte_too_many", "CE; message: was not read"): lambda: _padded(SOURCE_BYTES + 1),
     ("as_large_as_allowed", "AC"): lambda: _padded(SOURCE_BYTES),
-    ("100000_parentheses", "CE; message: not parsed"): lambda: b"x = " + b"(" * 100_000,
-    ("100000_unary_operators", "CE; message: not parsed"): lambda: b"x = " + b"-" * 100_000 + b"1",
-    ("100000_elifs", "CE; message: not parsed"): (
+    ("100000_parentheses", "CE; message: was not read"): lambda: b"x = " + b"(" * 100_000,
+    ("100000_unary_operators", "CE; message: was not read"): lambda: b"x = " + b"-" * 100_000 + b"1",
+    ("100000_elifs", "CE; message: was not read"): (
         lambda: b"if x: pass\n" + b"elif x: pass\n" * 100_000
     ),
     # Within the size: the compiler, in the box, has to cope.
