@@ -257,7 +257,7 @@ class _ResultEncoder:
     def _pairs(self, value: dict[object, object], depth: int) -> Value:
         if len(value) > MAX_ARRAYS or not all(type(key) is str for key in value):
             return Strange("dict", f"it has keys that are not text, or more than {MAX_ARRAYS}")
-        keys = [str(key)[:256] for key in value]
+        keys = [printable(str(key), 256) for key in value]
         return Pairs(keys, [self.value(item, depth + 1) for item in value.values()])
 
     def _torch(self, tensor: torch.Tensor) -> Value:

@@ -211,6 +211,6 @@ def _defined_names(module: types.ModuleType) -> dict[str, object]:
 def _remember_lines(file: str, source: bytes) -> None:
     try:
         lines = importlib.util.decode_source(source).splitlines(keepends=True)
-    except (SyntaxError, UnicodeDecodeError):
+    except (SyntaxError, UnicodeDecodeError, LookupError):  # LookupError: rot13 is no text encoding
         lines = source.decode("utf-8", "replace").splitlines(keepends=True)
     linecache.cache[file] = (len(source), None, lines, file)

@@ -59,6 +59,7 @@ from sandbox.runner.init import announce_ready
 from sandbox.runner.loading import CompileRefused, Submission
 
 MAX_NAMES = 256
+RESERVE_BYTES = 8 << 20  # address space only, until something writes to it
 MAX_NAME_CHARS = 256
 MAX_PARAMETERS = 256
 Answer = tuple[Reply, Sequence[Buffer]]
@@ -138,9 +139,13 @@ class Student:
     sources: Mapping[str, bytes] = field(default_factory=dict)
     submission: Submission | None = None
     graphs: dict[int, _Graph] = field(default_factory=dict)
+    reserve: bytearray = field(default_factory=bytearray)
 
     def answer(self, request: Request, payload: memoryview) -> Answer:
         """One reply and its buffers; whatever submitted code raises becomes part of the reply."""
+        if not self.reserve:
+            with contextlib.suppress(MemoryError):
+                self.reserve = bytearray(RESERVE_BYTES)
         match request:
             case Load():
                 return self._load(request), ()
@@ -213,6 +218,7 @@ class Student:
         return Described(request.id, request.name in names, callable(value), parameters)
 
     def _failure(self, error: BaseException) -> Failure:
+        self.reserve = bytearray()  # now there is memory to say that there is none
         failure = describe_exception(error, self.sources)
         if is_for_memory(failure.kind, failure.message):
             bases = ["MemoryError", "Exception", "BaseException"]
@@ -251,7 +257,7 @@ def _seed(seed: int) -> None:
 def _public_callables(module: ModuleType) -> Iterator[str]:
     names = [name for name, value in vars(module).items() if callable(value)]
     public = [name for name in names if type(name) is str and not name.startswith("_")]
-    for name in public[:MAX_NAMES]:
+    for name in public[-MAX_NAMES:]:  # its own come after those of a star import
         yield bounded_text(name, MAX_NAME_CHARS)
 
 
