@@ -22,7 +22,7 @@ from tests.small_problem import FILES, MANIFEST, write_problem
 
 ROOT = Path(__file__).parent.parent
 RIGHT = FILES["submissions/accepted/sum.py"]
-WRONG = "def double(x):\n    print('[red]hello[/red]')\n    return 2 * x + (x > 0.5)\n"
+WRONG = "def double(x):\n    print('[red]hello[/red]')\n    return 2 * x + (x == x.max())\n"
 
 
 @dataclass(frozen=True)

@@ -439,16 +439,14 @@ def _frames_detail(failure: Failure | None) -> Detail | None:
         )
         for frame in failure.frames
     ]
-    if failure.syntax_line is not None:
-        frames[-1:] = [
-            Frame(
-                file=frames[-1].file if frames else "",
-                line=failure.syntax_line,
-                function="",
-                text=one_line(failure.syntax_text.rstrip("\n")),
-                column=_shown_column(failure),
-            )
-        ]
+    if frames and frames[-1].line == failure.syntax_line:  # the compiler's own place, with a column
+        frames[-1] = Frame(
+            file=frames[-1].file,
+            line=failure.syntax_line,
+            function="",
+            text=one_line(failure.syntax_text.rstrip("\n")),
+            column=_shown_column(failure),
+        )
     return Detail(frames=frames) if frames else None
 
 
