@@ -22,7 +22,6 @@ class GraderTier(Struct, frozen=True):
     """
 
     id: str
-    title: str
     checks_file: str
     requires: tuple[str, ...]
     visible: bool | tuple[str, ...]

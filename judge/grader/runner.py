@@ -93,10 +93,9 @@ class Runner:
         try:
             self._lease.send(Lease(limits.cpu_s, limits.output_bytes, job.id))
             deadline = time.monotonic() + LEASE_PATIENCE_S
-            granted, descriptors = self._lease.receive_with_descriptors(Granted, 2, deadline)
+            _, descriptors = self._lease.receive_with_descriptors(Granted, 2, deadline)
         except (ConnectionLost, DeadlinePassed, ProtocolError) as error:
             raise RunnerUnavailable(f"the runner box gave no child: {error}") from None
-        self.box = granted.box
         self._child = Connection(socket.socket(fileno=descriptors[0]), MAX_RESULT_BYTES)
         self._output = socket.socket(fileno=descriptors[1])
 
