@@ -503,8 +503,7 @@ def pack_of(problem: Problem) -> ProblemPack:
         reference=problem.reference,
         provided=problem.provided,
         tiers=tuple(
-            GraderTier(tier.id, tier.checks, tier.requires, tier.visible)
-            for tier in problem.tiers
+            GraderTier(tier.id, tier.checks, tier.requires, tier.visible) for tier in problem.tiers
         ),
         pitfalls=tuple(
             Pitfall(mutant.id, mutant.hint, problem.mutate(mutant))
