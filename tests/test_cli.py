@@ -308,6 +308,8 @@ def test_a_signal_ends_the_run_in_one_line_and_leaves_no_box_behind(
     (tmp_path / "slow.py").write_text("def double(x):\n    while True: pass\n")
     command = [sys.executable, "-m", "judge", "run", "double", "right.py", "slow.py"]
     launcher.remove_orphans()
+    # What this process ignores, as in the background of a script, its children ignore as well.
+    handler_before = signal.signal(number, signal.default_int_handler)
     with subprocess.Popen(
         [*command, "--sandbox", launcher.name], text=True,
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
@@ -318,6 +320,7 @@ def test_a_signal_ends_the_run_in_one_line_and_leaves_no_box_behind(
         time.sleep(0.3)  # into the start of the boxes, or into the slow one
         process.send_signal(number)
         _, words = process.communicate(timeout=30)
+    signal.signal(number, handler_before)
     assert process.returncode == 128 + number
     assert words == f"judge: stopped by {number.name}\n"
     assert launcher.remove_orphans() == 0
