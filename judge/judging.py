@@ -43,6 +43,7 @@ from judge.grader.messages import (
 from judge.problem import Problem
 from judge.recording import Recording, refused
 from judge.results import Environment, Kind, Result
+from judge.sources import source_size
 from judge.verdicts import Verdict
 from sandbox.boxes import (
     SHARED_FOLDER,
@@ -520,7 +521,7 @@ def too_large(problem: Problem, files: Mapping[str, bytes]) -> str | None:
     if len(files) > MAX_FILES:
         return f"There are more than {MAX_FILES} files, so they were not read. Join some of them."
     limit = problem.limits.source_bytes
-    if sum(len(source) for source in files.values()) <= limit:
+    if source_size(files) <= limit:
         return None
     return f"The source is longer than {limit:,} bytes, so it was not read. Shorten it."
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from judge.problem import Problem
@@ -59,7 +59,7 @@ def left_out(path: Path) -> list[str]:
     ]
 
 
-def source_size(files: dict[str, bytes]) -> int:
+def source_size(files: Mapping[str, bytes]) -> int:
     """Size of a submission in bytes, as the limit counts it."""
     return sum(len(source) for source in files.values())
 
