@@ -1,17 +1,22 @@
 # Needs Python 3.11 or newer and make; everything else is installed into .venv.
-# PYTHON chooses the interpreter, PIP_ARGS is added to `pip install` (another index, say).
+# PYTHON chooses the interpreter, PIP_ARGS is added to `pip install` (another index, say), SERVE_ARGS
+# to `judge serve` (another port, say).
 
 PYTHON ?= python3
 PIP_ARGS ?=
+SERVE_ARGS ?=
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup image demo test lint format clean
+.PHONY: help serve setup image demo test lint format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+
+serve: image ## set everything up, then serve the judge on http://127.0.0.1:8000
+	@exec $(BIN)/judge serve $(SERVE_ARGS)
 
 setup: $(STAMP) ## install everything into .venv
 

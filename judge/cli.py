@@ -1,4 +1,4 @@
-"""The command line: `judge run`, `judge doctor`, `judge sandbox build`.
+"""The command line: `judge run`, `judge doctor`, `judge sandbox build`, and `judge.commands`.
 
 Exit status: 0 accepted, 1 not accepted, 2 usage, 3 the judge or a problem is at fault; after a
 signal 128 and its number, 130 for Ctrl-C.
@@ -9,13 +9,12 @@ from __future__ import annotations
 import codecs
 import io
 import shlex
-import shutil
 import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from enum import IntEnum, StrEnum
+from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import FrameType
@@ -33,43 +32,33 @@ from judge.charts import (
     prepare_folder,
     write_charts,
 )
+from judge.commands import bench
+from judge.commands.serve import serve, work
+from judge.commands.submit import submit
+from judge.commands.terminal import (
+    SandboxChoice,
+    Status,
+    announce,
+    console,
+    progress_on,
+    tell_left_out,
+)
 from judge.doctor import diagnose, health_report, healthy
 from judge.judging import Judge, JudgeFault
 from judge.manifest import ProblemError
 from judge.problem import Problem, UnknownProblem, find_folder, load_problem
-from judge.progress import LineProgress, LiveProgress, Progress, SilentProgress
+from judge.progress import Progress
 from judge.render import note, report, safe, show
 from judge.results import Result
 from judge.settings import BASES, BadSetting, load_settings
-from judge.sources import UnreadableSources, left_out, read_all_sources
+from judge.sources import UnreadableSources, read_all_sources
 from judge.startup import choose_launcher, open_judge
-from judge.verdicts import Verdict
 from sandbox.boxes import SandboxError
-from sandbox.text import one_line
 
 MAX_SEED = (1 << 63) - 1
-PIPE_WIDTH = 120
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LOOK_ALIKES = {"✓": "+", "✗": "x", "–": "-", "·": "-", "…": "~"}  # noqa: RUF001 - as in `SYMBOLS`
-MAX_LEFT_OUT = 8
 SIGNALLED = 128  # added to a signal's number, as shells do
-
-
-class Status(IntEnum):
-    """Exit statuses; of several submissions the gravest counts, in this order."""
-
-    ACCEPTED = 0
-    NOT_ACCEPTED = 1
-    USAGE = 2
-    JUDGE_FAILURE = 3
-
-
-class SandboxChoice(StrEnum):
-    """What `--sandbox` takes."""
-
-    AUTO = "auto"
-    DOCKER = "docker"
-    BWRAP = "bwrap"
 
 
 class BaseChoice(StrEnum):
@@ -88,6 +77,10 @@ app = typer.Typer(
 )
 sandbox_app = typer.Typer(help="Manage the sandbox.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(sandbox_app, name="sandbox")
+app.command()(serve)
+app.command()(work)
+app.command()(submit)
+app.add_typer(bench.app, name="bench")
 
 
 def _print_version(wanted: bool) -> None:
@@ -152,9 +145,9 @@ def run(
     if charts is not None:
         prepare_folder(charts)
     for path in paths:
-        _tell_left_out(path)
+        tell_left_out(path)
     session = Session(problem, seed=seed, json=json, charts=charts)
-    launcher = choose_launcher(settings, sandbox.value if sandbox else None, _announce)
+    launcher = choose_launcher(settings, sandbox.value if sandbox else None, announce)
     with ExitStack() as stack:
         with session.progress.starting():
             warm = stack.enter_context(open_judge(launcher))
@@ -172,15 +165,13 @@ class Session:
     json: bool
     charts: Path | None
     status: Status = Status.ACCEPTED
-    out: Console = field(default_factory=lambda: _console(stderr=False))
-    err: Console = field(default_factory=lambda: _console(stderr=True))
+    out: Console = field(default_factory=lambda: console(stderr=False))
+    err: Console = field(default_factory=lambda: console(stderr=True))
 
     @property
     def progress(self) -> Progress:
-        """Live on a terminal, lines in a pipe, nothing beside JSON in a pipe."""
-        if self.err.is_terminal:
-            return LiveProgress(self.err)
-        return SilentProgress() if self.json else LineProgress(self.err)
+        """Where the user follows what happens."""
+        return progress_on(self.err, json=self.json)
 
     def judge_one(self, judge: Judge, path: Path, files: dict[str, bytes], number: int) -> None:
         """Judge one submission, the `number`-th from 1, and print its result."""
@@ -191,7 +182,7 @@ class Session:
             self._write_charts(result, self.charts, f"{number}-{path.stem}")
         if not self.json:
             self.out.print()
-        self._raise_status(_STATUSES.get(result.verdict, Status.NOT_ACCEPTED))
+        self._raise_status(Status.of(result.outcome))
 
     def _print(self, result: Result, path: Path) -> None:
         if self.json:
@@ -221,21 +212,6 @@ class Session:
         self.status = max(self.status, status)
 
 
-_STATUSES = {Verdict.AC: Status.ACCEPTED, Verdict.JE: Status.JUDGE_FAILURE}
-
-
-def _announce(words: str) -> None:
-    typer.echo(f"judge: {words}", err=True)
-
-
-def _tell_left_out(folder: Path) -> None:
-    names = left_out(folder)
-    if names:
-        more = len(names) - MAX_LEFT_OUT
-        shown = ", ".join(names[:MAX_LEFT_OUT]) + (f" and {more} more" if more > 0 else "")
-        _announce(one_line(f"{folder}: only the .py files in it are taken, not {shown}"))
-
-
 # --- other commands -----------------------------------------------------------------------------
 
 
@@ -244,7 +220,7 @@ def doctor() -> None:
     """Say what is in force, what is missing and how to get it."""
     settings = load_settings()
     findings = list(diagnose(settings))
-    show(_console(stderr=False), health_report(findings))
+    show(console(stderr=False), health_report(findings))
     well = healthy(findings, settings.sandbox)
     raise typer.Exit(Status.ACCEPTED if well else Status.JUDGE_FAILURE)
 
@@ -262,15 +238,8 @@ def build(
     """Build the image that Docker boxes are made from, unless it is there already."""
     settings = load_settings()
     chosen = BASES[base.value if base else settings.base]
-    image = settings.for_sandbox().builder.ensure(chosen, _announce)
+    image = settings.for_sandbox().builder.ensure(chosen, announce)
     typer.echo(f"{image.tag} {image.digest}")
-
-
-def _console(*, stderr: bool) -> Console:
-    console = Console(stderr=stderr, markup=False, highlight=False, emoji=False)
-    if not console.is_terminal:
-        console.width = shutil.get_terminal_size((PIPE_WIDTH, 0)).columns  # COLUMNS, if set
-    return console
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -303,8 +272,7 @@ def _look_alike(error: UnicodeError) -> tuple[str, int]:
 
 
 def _fail(words: str, status: int) -> None:
-    for line in safe(words).splitlines():
-        typer.echo(f"judge: {line}", err=True)
+    announce(words)
     sys.exit(status)
 
 

@@ -12,11 +12,11 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from judge.charts import ChartsUnavailable, load_renderer
-from judge.judging import START_PATIENCE_S, runner_spec
 from judge.manifest import ProblemError
 from judge.problem import list_slugs, load_problem
 from judge.render import safe
 from judge.settings import Settings
+from judge.slots import START_PATIENCE_S, runner_spec
 from sandbox.boxes import Launcher, SandboxError
 from sandbox.choose import SandboxName, choose
 from sandbox.protocol import ChannelError

@@ -2,7 +2,8 @@
 
 The grader yields them, whoever asked for the verdict keeps them. They are the only thing that
 leaves the grader box, and they are built from the parts of a result (`judge.results`). `Restarted`
-alone comes from outside the grader, when an attempt was lost.
+comes from outside the grader, when an attempt was lost. The service puts two more before them:
+a stream begins with `Queued`, and with `Started` a worker has taken the submission.
 """
 
 from __future__ import annotations
@@ -69,3 +70,30 @@ Event = Annotated[
     Field(discriminator="type"),
 ]
 EVENT: TypeAdapter[Event] = TypeAdapter(Event)
+
+
+class Queued(Record):
+    """The submission waits for a worker; `ahead` others are judged before it."""
+
+    type: Literal["queued"] = "queued"
+    ahead: int
+
+
+class Started(Record):
+    """A worker has taken the submission."""
+
+    type: Literal["started"] = "started"
+
+
+StreamEvent = Annotated[
+    Queued
+    | Started
+    | TierStarted
+    | CheckFinished
+    | ChartDrawn
+    | TierFinished
+    | Restarted
+    | Finished,
+    Field(discriminator="type"),
+]
+STREAM_EVENT: TypeAdapter[StreamEvent] = TypeAdapter(StreamEvent)

@@ -2,228 +2,108 @@
 
 Theory of operation
 -------------------
-A `Judge` owns one grader box and a fixed number of runner boxes (slots). `judge` takes a free
+A `Judge` owns one grader box and a fixed number of runner boxes (slots). `attempt` takes a free
 slot, sends the submission to the grader and turns the events that come back into a `Result`. It
 may be called from as many threads as there are slots.
 
 Whatever dies on our side (a grading process, a box, the engine) is replaced and the submission is
-judged again, three times at most; after that its verdict is JE. A student is never charged for it.
+tried again, three times at most. After that it is a `JudgeFault`, which `judge` turns into the
+verdict JE. A student is never charged for it.
+
+A box that is lost while a submission needs it is replaced at once. With `spare`, a thread, the
+keeper, also looks after the idle ones, keeps one warm box in reserve, and asks each now and then
+whether it is there; without it, the next submission finds out.
 """
 
 from __future__ import annotations
 
-import queue
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
 
-from judge.events import EVENT, Event, Restarted
-from judge.grader.messages import (
-    CheckCard,
-    FromGrader,
-    GraderReady,
-    GraderTier,
-    Job,
-    JobEvent,
-    JobLimits,
-    JobLost,
-    OpenProblem,
-    Pitfall,
-    ProblemBroken,
-    ProblemOpened,
-    ProblemPack,
-    StartJob,
-    encode,
-)
+from judge.events import Event, Finished, Restarted
+from judge.faults import BrokenChecks, JudgeFault, Lost, NotStarted, RunnerLost, Untried
+from judge.grader.messages import CheckCard, Job, JobLimits
+from judge.grader_box import GraderBox, grader_spec, wait_for_grader
 from judge.problem import Problem
 from judge.recording import Recording, refused
 from judge.results import Environment, Kind, Result
+from judge.slots import ZYGOTE_BYTES, Pool, Reserve, Slot, runner_spec
 from judge.sources import source_size
 from judge.verdicts import Verdict
-from sandbox.boxes import (
-    SHARED_FOLDER,
-    Box,
-    BoxSpec,
-    Launcher,
-    Role,
-    SandboxError,
-    SharedDir,
-)
-from sandbox.protocol import BoxReady, ChannelError
+from sandbox.boxes import SHARED_FOLDER, Box, EngineGone, Launcher, SandboxError, SharedDir
 
-START_PATIENCE_S = 120.0
-OPEN_PATIENCE_S = 60.0
-ATTEMPTS = 3
-CHECK_PATIENCE_FACTOR = 2.0  # of the wall limit: what one check may use for itself
-ZYGOTE_BYTES = 320 << 20  # what a warm runner needs before the first submission's first byte
-GRADER_BYTES = 2 << 30
-RUNNER_PIDS = 256
-GRADER_PIDS = 512
-RUNNER_TMP_BYTES = 64 << 20
-GRADER_TMP_BYTES = 64 << 20
+__all__ = ["BrokenChecks", "Judge", "JudgeFault", "OnEvent", "Untried", "too_large"]
+
+TRIES = 3
+TRYING_S = 30.0  # no further try begins later than this after the first
+BOX_STATES = ("warm", "busy", "starting", "lost")
+KEEPER_S = 0.5  # between two looks of the keeper
+KEEPER_LONGEST_S = 5.0  # ... while boxes cannot be started
+PING_EVERY_S = 2.0
+MISSED_PINGS = 2
+KEEPER_END_S = 40.0
 SEED_BITS = 48
 MAX_FILES = 64
-RUNNER_CPUS = 1.5  # the student's thread, with room for init and the zygote beside it
 
 OnEvent = Callable[[Event], None]
 
 
-class JudgeFault(Exception):
-    """We cannot judge: a box that does not start, a defence that does not hold."""
+@dataclass
+class _Judging:
+    """One submission, from the call to its result."""
 
+    recording: Recording
+    files: dict[str, bytes]
+    on_event: OnEvent | None
+    started: float = field(default_factory=time.monotonic)
+    sent: bool = False  # to the grader, and so maybe to the runner
 
-class BrokenChecks(JudgeFault):
-    """The checks of a problem cannot be collected; the message has the author's file and line."""
+    def listen(self, event: Event) -> None:
+        self.recording.add(event)
+        if self.on_event is not None:
+            self.on_event(event)
 
+    def refuse(self, message: str, verdict: Verdict) -> None:
+        """Finish without running any check."""
+        recording = self.recording
+        for event in refused(recording.problem, recording.checks, message, verdict):
+            self.listen(event)
 
-class _Lost(Exception):
-    """This attempt ended without a verdict; another may succeed."""
-
-
-class _RunnerLost(_Lost):
-    """... because the runner box is gone or does not answer; another has to be started."""
-
-
-# --- the grader box -------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Message:
-    """A message of the grader with its payload; None when the grader is gone."""
-
-    message: FromGrader | None
-    payload: bytes = b""
-
-
-class _Grader:
-    """The grader box and the thread that sorts what it says by job and by problem version."""
-
-    def __init__(self, box: Box) -> None:
-        self._box = box
-        self._sending = threading.Lock()
-        self._inboxes: dict[str, queue.SimpleQueue[_Message]] = {}
-        self._catalogues: dict[str, list[CheckCard]] = {}
-        self._opening = threading.Lock()
-        self.gone = False
-        self._thread = threading.Thread(target=self._listen, daemon=True, name="grader")
-        self._thread.start()
-
-    def open(self, problem: Problem) -> list[CheckCard]:
-        """Make sure the problem version is open; its checks. Raises `BrokenChecks`, `_Lost`."""
-        with self._opening:
-            known = self._catalogues.get(problem.version)
-            if known is not None:
-                return known
-            with self._inbox(problem.version) as inbox:
-                self._send(OpenProblem(problem.version), encode(pack_of(problem)))
-                answer = _next(inbox, OPEN_PATIENCE_S).message
-            if isinstance(answer, ProblemBroken):
-                raise BrokenChecks(
-                    f"problems/{problem.slug}/{answer.file}:{answer.line}: {answer.message}"
-                )
-            if not isinstance(answer, ProblemOpened):
-                raise _Lost("the grader did not open the problem")
-            self._catalogues[problem.version] = answer.checks
-            return answer.checks
-
-    def judge(self, job: Job, patience_s: float) -> Iterator[Event]:
-        """The events of one job, ending in `Finished`. Raises `_Lost`."""
-        with self._inbox(job.id) as inbox:
-            self._send(StartJob(job.id), encode(job))
-            while True:
-                received = _next(inbox, patience_s)
-                match received.message:
-                    case JobEvent(last=last):
-                        yield EVENT.validate_json(received.payload)
-                        if last:
-                            return
-                    case JobLost(reason=reason, by_runner=by_runner):
-                        raise _RunnerLost(reason) if by_runner else _Lost(reason)
-                    case _:
-                        raise _Lost("the grader answered out of turn")
-
-    def kill(self) -> None:
-        """End the box."""
-        self._box.kill()
-        self._thread.join(timeout=5)
-
-    @contextmanager
-    def _inbox(self, key: str) -> Iterator[queue.SimpleQueue[_Message]]:
-        inbox: queue.SimpleQueue[_Message] = queue.SimpleQueue()
-        self._inboxes[key] = inbox
-        try:
-            if self.gone:
-                raise _Lost("the grader box is gone")
-            yield inbox
-        finally:
-            del self._inboxes[key]
-
-    def _send(self, message: OpenProblem | StartJob, payload: bytes) -> None:
-        try:
-            with self._sending:
-                self._box.send(message, [payload], time.monotonic() + START_PATIENCE_S)
-        except ChannelError as error:
-            raise _Lost(f"the grader box is gone: {error}") from None
-
-    def _listen(self) -> None:
-        try:
-            while True:
-                message, payload = self._box.receive(FromGrader)
-                key = _key(message)
-                if isinstance(message, ProblemBroken):
-                    self._catalogues.pop(key, None)
-                inbox = self._inboxes.get(key)
-                if inbox is not None:
-                    inbox.put(_Message(message, bytes(payload)))
-        except (ChannelError, SandboxError):
-            self.gone = True
-            for inbox in list(self._inboxes.values()):
-                inbox.put(_Message(None))
-
-
-def _key(message: FromGrader) -> str:
-    match message:
-        case ProblemOpened(version=key) | ProblemBroken(version=key):
-            return key
-        case JobEvent(id=key) | JobLost(id=key):
-            return key
-        case _:
-            return ""
-
-
-def _next(inbox: queue.SimpleQueue[_Message], patience_s: float) -> _Message:
-    try:
-        received = inbox.get(timeout=patience_s)
-    except queue.Empty:
-        raise _Lost(f"the grader said nothing for {patience_s:g} s") from None
-    if received.message is None:
-        raise _Lost("the grader box is gone")
-    return received
-
-
-# --- the judge ------------------------------------------------------------------------------------
+    def result(self) -> Result:
+        return self.recording.result(judged_ms=(time.monotonic() - self.started) * 1000)
 
 
 class Judge:
     """Boxes, and the submissions judged in them. Use as a context manager."""
 
-    def __init__(self, launcher: Launcher, slots: int) -> None:
+    def __init__(self, launcher: Launcher, slots: int, *, spare: bool = False) -> None:
         self._launcher = launcher
         self._shared: SharedDir = launcher.shared_dir()
-        self._free: queue.SimpleQueue[_Slot] = queue.SimpleQueue()
-        self._slots = [_Slot(launcher, self._shared) for _ in range(slots)]
-        self._grader: _Grader | None = None
+        self._closed = threading.Event()
+        self._look = threading.Event()  # the keeper has something to do
+        self._reserve = Reserve(self._launch_runner, self._look.set) if spare else None
+        self._slots = [
+            Slot(self._launch_runner, self._reserve, launcher.name) for _ in range(slots)
+        ]
+        self._pool = Pool(self._slots)
+        self._grader: GraderBox | None = None
         self._starting = threading.Lock()
+        self._mending = threading.Lock()
+        self._keeper = threading.Thread(target=self._keep, daemon=True, name="keeper")
 
     @classmethod
-    def start(cls, launcher: Launcher, slots: int = 1) -> Judge:
-        """Start all boxes and wait until they are warm. Raises `JudgeFault`, `SandboxError`."""
-        judge = cls(launcher, slots)
+    def start(cls, launcher: Launcher, slots: int = 1, *, spare: bool = False) -> Judge:
+        """Start all boxes and wait until they are warm. Raises `JudgeFault`, `SandboxError`.
+
+        With `spare`, idle boxes are looked after, and one more is kept in reserve.
+        """
+        judge = cls(launcher, slots, spare=spare)
         try:
             starting = judge._launch_grader()
             try:
@@ -232,13 +112,14 @@ class Judge:
             except BaseException:
                 starting.kill()
                 raise
-            judge._grader = _wait_for_grader(starting)
+            judge._grader = wait_for_grader(starting)
             for slot in judge._slots:
                 slot.box()
-                judge._free.put(slot)
         except BaseException:
             judge.close()
             raise
+        if spare:
+            judge._keeper.start()
         return judge
 
     def __enter__(self) -> Self:
@@ -253,80 +134,136 @@ class Judge:
         self.close()
 
     def close(self) -> None:
-        """End all boxes and give everything back."""
-        if self._grader is not None:
-            self._grader.kill()
-        for slot in self._slots:
-            slot.kill()
+        """End all boxes and give everything back. What is being judged ends as a `JudgeFault`."""
+        self._closed.set()
+        self._look.set()
+        self._pool.close()
+        self._kill_all()
+        if self._keeper.is_alive():
+            self._keeper.join(KEEPER_END_S)
+            self._kill_all()
         self._shared.remove()
+
+    def boxes(self) -> dict[str, int]:
+        """How many boxes are in each state of `BOX_STATES`: grader, slots and reserve."""
+        grader = self._grader
+        states = Counter(self._pool.states())
+        states["lost" if grader is None else grader.state] += 1
+        if self._reserve is not None:
+            states[self._reserve.state] += 1
+        return {state: states[state] for state in BOX_STATES}
+
+    @property
+    def environment(self) -> Environment:
+        """Where submissions run, as far as it is known."""
+        return self._slots[0].environment
 
     def checks(self, problem: Problem) -> list[CheckCard]:
         """What is known of the problem's checks before they run. Raises `JudgeFault`."""
         try:
             return self._running_grader().open(problem)
-        except _Lost as lost:
+        except Lost as lost:
             raise JudgeFault(f"the grader cannot be used: {lost}") from None
+
+    # --- submissions -------------------------------------------------------------------------
 
     def judge(
         self,
         problem: Problem,
         files: Mapping[str, bytes],
         *,
+        id: str | None = None,  # noqa: A002  # the name it has in a result
         seed: int | None = None,
         kind: Kind = "submit",
         on_event: OnEvent | None = None,
     ) -> Result:
         """Judge one submission; `files` maps names to sources. A fault of ours is a JE."""
-        started = time.monotonic()
-        slot = self._free.get()
+        judging = self._begin(problem, files, id, seed, kind, on_event)
         try:
-            recording = Recording(
-                problem=problem,
-                kind=kind,
-                seed=secrets.randbits(SEED_BITS) if seed is None else seed,
-                environment=slot.environment,
-            )
-            self._judge_in(slot, recording, dict(files), _both(recording, on_event))
-            return recording.result(judged_ms=(time.monotonic() - started) * 1000)
+            self._run(judging)
+        except JudgeFault as fault:
+            judging.refuse(f"This was our fault, not yours. {fault}", Verdict.JE)
+        return judging.result()
+
+    def attempt(
+        self,
+        problem: Problem,
+        files: Mapping[str, bytes],
+        *,
+        id: str | None = None,  # noqa: A002
+        seed: int | None = None,
+        kind: Kind = "submit",
+        on_event: OnEvent | None = None,
+    ) -> Result:
+        """As `judge`, but a fault of ours raises `JudgeFault`; no event of it is left unvoided.
+
+        It is `Untried` when the submission had no part in it. A problem whose checks are broken
+        still is a JE: another judge would find the same.
+        """
+        judging = self._begin(problem, files, id, seed, kind, on_event)
+        self._run(judging)
+        return judging.result()
+
+    def _begin(
+        self,
+        problem: Problem,
+        files: Mapping[str, bytes],
+        submission_id: str | None,
+        seed: int | None,
+        kind: Kind,
+        on_event: OnEvent | None,
+    ) -> _Judging:
+        recording = Recording(
+            problem=problem,
+            kind=kind,
+            seed=secrets.randbits(SEED_BITS) if seed is None else seed,
+            environment=Environment(sandbox=self._launcher.name, image="", torch="", numpy=""),
+            id=submission_id or secrets.token_hex(8),
+        )
+        return _Judging(recording, dict(files), on_event)
+
+    def _run(self, judging: _Judging) -> None:
+        """Try until there is a verdict. Raises `JudgeFault`."""
+        slot = self._pool.take()
+        try:
+            judging.recording.environment = slot.environment
+            self._try_repeatedly(slot, judging)
+        except BrokenChecks as broken:
+            judging.refuse(f"This problem is broken, not your code. {broken}", Verdict.JE)
+        except JudgeFault:
+            slot.discard()
+            raise
         finally:
             slot.retire_used_box()
-            self._free.put(slot)
+            self._pool.give_back(slot)
 
-    def _judge_in(
-        self, slot: _Slot, recording: Recording, files: dict[str, bytes], listen: OnEvent
-    ) -> None:
-        for _ in range(ATTEMPTS):
+    def _try_repeatedly(self, slot: Slot, judging: _Judging) -> None:
+        for number in range(1, TRIES + 1):
             try:
-                self._attempt(slot, recording, files, listen)
-            except BrokenChecks as broken:
-                refusal = f"This problem is broken, not your code. {broken}"
-                break
-            except JudgeFault as fault:  # a box that does not start now will not a moment later
-                refusal = f"This was our fault, not yours. {fault}"
-                slot.discard()
-                break
-            except (_Lost, SandboxError) as lost:
-                refusal = (
-                    f"This was our fault, not yours: judging failed {ATTEMPTS} times ({lost})."
-                )
-                listen(Restarted())
-                if isinstance(lost, _RunnerLost | SandboxError):
+                self._try(slot, judging)
+            except (Lost, SandboxError, NotStarted) as lost:
+                judging.listen(Restarted())
+                if not isinstance(lost, Lost) or isinstance(lost, RunnerLost):
                     slot.discard()
+                self._refuse_when_closed()
+                late = time.monotonic() > judging.started + TRYING_S
+                if number == TRIES or late:
+                    innocent = not judging.sent and isinstance(lost, EngineGone | NotStarted)
+                    times = "once" if number == 1 else f"{number} times"
+                    words = f"Judging failed {times} ({lost})."
+                    raise (Untried if innocent else JudgeFault)(words) from None
             else:
                 return
-        for event in refused(recording.problem, recording.checks, refusal, Verdict.JE):
-            listen(event)
 
-    def _attempt(
-        self, slot: _Slot, recording: Recording, files: dict[str, bytes], listen: OnEvent
-    ) -> None:
+    def _try(self, slot: Slot, judging: _Judging) -> None:
+        """Judge the submission once. Raises `Lost`, `JudgeFault` and `SandboxError`."""
+        recording = judging.recording
         problem = recording.problem
         grader = self._running_grader()
         began = time.monotonic()
         recording.checks = grader.open(problem)
-        if (reason := too_large(problem, files)) is not None:
-            for event in refused(problem, recording.checks, reason, Verdict.CE):
-                listen(event)
+        if (reason := too_large(problem, judging.files)) is not None:
+            judging.refuse(reason, Verdict.CE)
             return
         opened = time.monotonic()
         box = slot.box(ZYGOTE_BYTES + problem.limits.memory_bytes)
@@ -338,7 +275,7 @@ class Judge:
         job = Job(
             id=f"{recording.id}-{secrets.token_hex(4)}",
             version=problem.version,
-            files=files,
+            files=judging.files,
             seed=recording.seed,
             limits=JobLimits.of(problem.limits),
             runner=f"{SHARED_FOLDER}/{box.id}.sock",
@@ -347,173 +284,106 @@ class Judge:
             visible_only=recording.kind == "run",
         )
         patience_s = 90 + 4 * problem.limits.wall_s * len(problem.tiers)
+        judging.sent = True
         for event in grader.judge(job, patience_s):
-            listen(event)
+            if isinstance(event, Finished) and recording.was_too_slow and not slot.answers():
+                raise RunnerLost("the runner box does not answer")
+            judging.listen(event)
 
-    # --- the grader --------------------------------------------------------------------------
+    # --- boxes -------------------------------------------------------------------------------
 
-    def _running_grader(self) -> _Grader:
+    def recover(self) -> None:
+        """Make every box that is not in use warm again. Raises `JudgeFault`, `SandboxError`."""
+        with self._mending:
+            self._running_grader()
+            while (slot := self._pool.take_lost()) is not None:
+                try:
+                    slot.box()
+                finally:
+                    self._pool.give_back(slot)
+            if self._reserve is not None:
+                self._reserve.fill()
+
+    def _running_grader(self) -> GraderBox:
         with self._starting:
-            if self._grader is None or self._grader.gone:
-                if self._grader is not None:
-                    self._grader.kill()
-                self._grader = _wait_for_grader(self._launch_grader())
-            return self._grader
+            if self._grader is not None and not self._grader.gone:
+                return self._grader
+            self._refuse_when_closed()
+            if self._grader is not None:
+                self._grader.kill()
+            self._renew_meeting_place()
+            grader = wait_for_grader(self._launch_grader())
+            self._grader = grader
+            if self._closed.is_set():
+                grader.kill()
+            self._refuse_when_closed()
+            return grader
+
+    def _refuse_when_closed(self) -> None:
+        if self._closed.is_set():
+            raise Untried("the judge has been closed")
+
+    def _renew_meeting_place(self) -> None:
+        """What took all boxes at once may have taken the folder that they meet in."""
+        states = self.boxes()
+        if states["lost"] == sum(states.values()):
+            self._shared.remove()
+            self._shared = self._launcher.shared_dir()
 
     def _launch_grader(self) -> Box:
-        spec = BoxSpec(
-            role=Role.GRADER,
-            entry="judge.grader.main",
-            packages=("sandbox", "judge"),
-            memory_bytes=GRADER_BYTES,
-            pids=GRADER_PIDS,
-            cpus=float(len(self._slots)) + 1.0,
-            tmp_bytes=GRADER_TMP_BYTES,
-        )
-        return self._launcher.launch(spec, self._shared)
+        return self._launcher.launch(grader_spec(len(self._slots)), self._shared)
 
-
-# --- slots ------------------------------------------------------------------------------------
-
-
-class _Slot:
-    """One runner box at a time. A box that is gone is replaced when the next one is needed.
-
-    Where submissions cannot be kept apart inside a box, each gets a box of its own: the slot
-    starts the next one while the current one works.
-    """
-
-    def __init__(self, launcher: Launcher, shared: SharedDir) -> None:
-        self._launcher = launcher
-        self._shared = shared
-        self._box: Box | None = None
-        self._next: Box | None = None
-        self._memory_bytes = 0
-        self.environment = Environment(sandbox=launcher.name, image="", torch="", numpy="")
-
-    def prepare(self) -> None:
-        """Begin to start a box, if none is on its way."""
-        if self._next is None:
-            self._next = self._launch()
-
-    def box(self, memory_bytes: int = 0) -> Box:
-        """A warm box whose defences hold, with this memory limit in force unless it is 0.
-
-        Raises `JudgeFault` and `SandboxError`.
-        """
-        if self._box is not None and not self._box.alive():
-            self.discard()
-        if self._box is None:
-            self.prepare()
-            self._box, self._next = self._next, None
-        box = self._warm(self._box)
-        if memory_bytes not in (0, self._memory_bytes):
-            box.set_memory_limit(memory_bytes)
-            self._memory_bytes = memory_bytes
-        return box
-
-    def retire_used_box(self) -> None:
-        """End a box that may serve one submission only."""
-        if self._box is not None and _serves_once(self._box):
-            self.discard()
-
-    def discard(self) -> None:
-        """End the box; the next one is started when it is needed."""
-        if self._box is not None:
-            self._box.kill()
-        self._box = None
-        self._memory_bytes = 0
-
-    def kill(self) -> None:
-        """End everything."""
-        self.discard()
-        if self._next is not None:
-            self._next.kill()
-
-    def _warm(self, box: Box | None) -> Box:
-        if box is None:
-            raise JudgeFault("no runner box could be started")
-        if box.ready is not None:
-            return box
-        ready = _wait_until_fit(box)
-        self.environment = Environment(
-            sandbox=box.environment.sandbox,
-            image=box.environment.image,
-            torch=ready.torch,
-            numpy=ready.numpy,
-        )
-        if _serves_once(box):
-            self.prepare()
-        return box
-
-    def _launch(self) -> Box:
+    def _launch_runner(self) -> Box:
         return self._launcher.launch(runner_spec(), self._shared)
 
+    def _kill_all(self) -> None:
+        if self._grader is not None:
+            self._grader.kill()
+        for slot in self._slots:
+            slot.kill()
+        if self._reserve is not None:
+            self._reserve.kill()
 
-def runner_spec() -> BoxSpec:
-    """What a runner box is started with; its memory limit is raised per problem."""
-    return BoxSpec(
-        role=Role.RUNNER,
-        entry="sandbox.runner.zygote",
-        packages=("sandbox",),
-        memory_bytes=ZYGOTE_BYTES,
-        pids=RUNNER_PIDS,
-        cpus=RUNNER_CPUS,
-        tmp_bytes=RUNNER_TMP_BYTES,
-    )
+    # --- the keeper --------------------------------------------------------------------------
 
+    def _keep(self) -> None:
+        wait_s, next_ping, missed = KEEPER_S, time.monotonic() + PING_EVERY_S, 0
+        while not self._closed.is_set():
+            self._look.wait(wait_s)
+            self._look.clear()
+            if self._closed.is_set():
+                return
+            if time.monotonic() > next_ping:
+                self._check_runners()
+                missed = self._ping(missed)
+                next_ping = time.monotonic() + PING_EVERY_S
+            try:
+                self.recover()
+                wait_s = KEEPER_S
+            except (JudgeFault, SandboxError):  # told by whoever needs a box meanwhile
+                wait_s = min(2 * wait_s, KEEPER_LONGEST_S)
 
-def _serves_once(box: Box) -> bool:
-    return box.ready is not None and not box.ready.nested
+    def _check_runners(self) -> None:
+        """End idle boxes that do not answer: alive as far as one sees, but stopped from outside."""
+        for slot in self._slots:
+            if slot.state == "warm" and self._pool.take_this(slot):
+                try:
+                    if not slot.answers():
+                        slot.discard()
+                finally:
+                    self._pool.give_back(slot)
+        if self._reserve is not None:
+            self._reserve.check()
 
-
-def _wait_until_fit(box: Box) -> BoxReady:
-    """Wait for the box's own report; a box that fails a probe is not used."""
-    try:
-        ready = box.wait_ready(time.monotonic() + START_PATIENCE_S)
-    except ChannelError as error:
-        said = box.diagnostics()
-        raise JudgeFault(f"the runner box did not start: {error}\n{said}".rstrip()) from None
-    failed = [f"{probe.name} ({probe.detail})" for probe in ready.probes if not probe.held]
-    if failed:
-        raise JudgeFault(
-            f"the sandbox does not hold: {', '.join(failed)}. Run `judge doctor` to see why."
-        )
-    return ready
-
-
-def _wait_for_grader(box: Box) -> _Grader:
-    try:
-        box.receive(GraderReady, time.monotonic() + START_PATIENCE_S)
-    except ChannelError as error:
-        said = box.diagnostics()
-        box.kill()
-        raise JudgeFault(f"the grader box did not start: {error}\n{said}".rstrip()) from None
-    return _Grader(box)
-
-
-# --- what a problem and a submission are to the grader ------------------------------------------
-
-
-def pack_of(problem: Problem) -> ProblemPack:
-    """Everything the grader needs of a problem."""
-    return ProblemPack(
-        slug=problem.slug,
-        version=problem.version,
-        main=problem.main_file,
-        reference=problem.reference,
-        provided=problem.provided,
-        tiers=tuple(
-            GraderTier(tier.id, tier.checks, tier.requires, tier.visible) for tier in problem.tiers
-        ),
-        pitfalls=tuple(
-            Pitfall(mutant.id, mutant.hint, problem.mutate(mutant))
-            for mutant in problem.mutants
-            if mutant.pitfall
-        ),
-        files=dict(problem.contents),
-        check_patience_s=CHECK_PATIENCE_FACTOR * problem.limits.wall_s,
-    )
+    def _ping(self, missed: int) -> int:
+        """Ask the grader; how often in a row it has not answered. It is ended at the second."""
+        grader = self._grader
+        if grader is None or grader.gone or grader.answers():
+            return 0
+        if missed + 1 < MISSED_PINGS:
+            return missed + 1
+        grader.kill()
+        return 0
 
 
 def too_large(problem: Problem, files: Mapping[str, bytes]) -> str | None:
@@ -524,12 +394,3 @@ def too_large(problem: Problem, files: Mapping[str, bytes]) -> str | None:
     if source_size(files) <= limit:
         return None
     return f"The source is longer than {limit:,} bytes, so it was not read. Shorten it."
-
-
-def _both(recording: Recording, on_event: OnEvent | None) -> OnEvent:
-    def listen(event: Event) -> None:
-        recording.add(event)
-        if on_event is not None:
-            on_event(event)
-
-    return listen

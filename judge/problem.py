@@ -156,7 +156,14 @@ def find_folder(root: Path, slug: str) -> Path:
 
 def load_problem(folder: Path) -> Problem:
     """Read and validate a problem folder; raises `ProblemError` with everything found wrong."""
-    contents = read_contents(folder)
+    return parse_problem(folder, read_contents(folder))
+
+
+def parse_problem(folder: Path, contents: Mapping[str, bytes]) -> Problem:
+    """Validate what a problem folder contains, without looking at the folder itself.
+
+    Raises `ProblemError` with everything found wrong; `folder` is what its messages name.
+    """
     manifest_source = parse_file(folder, contents, MANIFEST)
     mutants_source = parse_file(folder, contents, MUTANTS)
     manifest = validate(Manifest, folder / MANIFEST, manifest_source)

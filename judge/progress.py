@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
 
@@ -12,10 +12,37 @@ from rich.spinner import Spinner
 from rich.table import Table as Grid
 from rich.text import Text
 
-from judge.events import CheckFinished, Event, Restarted, TierFinished, TierStarted
-from judge.problem import Problem
+from judge.events import (
+    CheckFinished,
+    Queued,
+    Restarted,
+    Started,
+    StreamEvent,
+    TierFinished,
+    TierStarted,
+)
 from judge.render import safe, verdict_text
 from judge.verdicts import Verdict
+
+
+class TitledTier(Protocol):
+    """A tier, as far as it is shown."""
+
+    @property
+    def id(self) -> str:
+        """Its name in events."""
+
+    @property
+    def title(self) -> str:
+        """Its name for people."""
+
+
+class Tiered(Protocol):
+    """A problem, known here or to a service only."""
+
+    @property
+    def tiers(self) -> Sequence[TitledTier]:
+        """Its tiers, in order."""
 
 
 class Progress(Protocol):
@@ -24,14 +51,14 @@ class Progress(Protocol):
     def starting(self) -> AbstractContextManager[object]:
         """Show, while entered, that the sandbox is being started."""
 
-    def following(self, problem: Problem, label: str) -> AbstractContextManager[Listener]:
+    def following(self, problem: Tiered, label: str) -> AbstractContextManager[Listener]:
         """Show, while entered, what happens to the submission called `label`."""
 
 
 class Listener(Protocol):
     """Takes the events of one submission, in order."""
 
-    def __call__(self, event: Event) -> None:
+    def __call__(self, event: StreamEvent) -> None:
         """Show what happened."""
 
 
@@ -44,14 +71,14 @@ class SilentProgress:
         yield
 
     @contextmanager
-    def following(self, problem: Problem, label: str) -> Iterator[Listener]:
+    def following(self, problem: Tiered, label: str) -> Iterator[Listener]:
         """Show nothing."""
         del problem, label
         yield lambda _event: None
 
 
 class LineProgress:
-    """One line for each finished tier, and one before they come again."""
+    """One line for each finished tier, one before they come again, and one per place in line."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -63,17 +90,22 @@ class LineProgress:
         yield
 
     @contextmanager
-    def following(self, problem: Problem, label: str) -> Iterator[Listener]:
-        """Print a line when a tier is finished, or when judging begins again."""
+    def following(self, problem: Tiered, label: str) -> Iterator[Listener]:
+        """Print a line when a tier is finished, judging begins again or the queue has moved."""
         titles = {tier.id: tier.title for tier in problem.tiers}
+        told_ahead = 0
 
-        def listen(event: Event) -> None:
+        def listen(event: StreamEvent) -> None:
+            nonlocal told_ahead
             match event:
                 case TierFinished(tier=tier, verdict=verdict):
                     count = "" if verdict is Verdict.SK else f" {event.passed}/{event.total}"
                     say(f"{tier} {titles.get(tier, '')}: {verdict.value}{count}")
                 case Restarted():
                     say("judging again")
+                case Queued(ahead=ahead) if ahead and ahead != told_ahead:
+                    told_ahead = ahead
+                    say(waiting_words(ahead))
 
         def say(words: str) -> None:
             self._console.print(Text(safe(f"{label}: {words}")))
@@ -92,12 +124,12 @@ class LiveProgress:
         return self._console.status(Text("starting the sandbox"))
 
     @contextmanager
-    def following(self, problem: Problem, label: str) -> Iterator[Listener]:
+    def following(self, problem: Tiered, label: str) -> Iterator[Listener]:
         """Show the tiers, and in the one that runs how many checks are done."""
         board = _Board(problem, label)
         with Live(board, console=self._console, transient=True, refresh_per_second=12) as live:
 
-            def listen(event: Event) -> None:
+            def listen(event: StreamEvent) -> None:
                 board.take(event)
                 live.refresh()
 
@@ -107,7 +139,7 @@ class LiveProgress:
 class _Board:
     """The state of the live list."""
 
-    def __init__(self, problem: Problem, label: str) -> None:
+    def __init__(self, problem: Tiered, label: str) -> None:
         self._problem = problem
         self._name = self._label = label
         self._running: str | None = None
@@ -115,7 +147,7 @@ class _Board:
         self._finished: dict[str, TierFinished] = {}
         self._spinner = Spinner("dots")
 
-    def take(self, event: Event) -> None:
+    def take(self, event: StreamEvent) -> None:
         """Update the list."""
         if isinstance(event, TierStarted):
             self._running, self._checks_done = event.tier, 0
@@ -128,6 +160,10 @@ class _Board:
             self._running = None
             self._finished.clear()
             self._label = f"{self._name}: judging again"
+        elif isinstance(event, Queued):
+            self._label = f"{self._name}: {waiting_words(event.ahead)}"
+        elif isinstance(event, Started):
+            self._label = self._name
 
     def __rich__(self) -> RenderableType:
         grid = Grid.grid(padding=(0, 2))
@@ -146,3 +182,8 @@ class _Board:
         if finished and finished.verdict is not Verdict.SK:
             return Text(f"{finished.passed}/{finished.total}")
         return Text(str(self._checks_done) if tier == self._running else "")
+
+
+def waiting_words(ahead: int) -> str:
+    """What is said of a submission in the queue."""
+    return f"waiting, {ahead} ahead" if ahead else "waiting, next in line"

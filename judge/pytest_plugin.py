@@ -175,7 +175,7 @@ class JudgedCheck(pytest.Item):
 
 
 def _stand_in(tier: TierResult) -> CheckResult:
+    verdict = tier.verdict or Verdict.SK
     return CheckResult(
-        id="tier", title=tier.title, kind="tier", why="", verdict=tier.verdict,
-        message=tier.verdict.words,
-    )  # fmt: skip
+        id="tier", title=tier.title, kind="tier", why="", verdict=verdict, message=verdict.words
+    )

@@ -45,6 +45,11 @@ class Recording:
             case Finished():
                 self._finished = event
 
+    @property
+    def was_too_slow(self) -> bool:
+        """Whether a tier ran out of time, so far."""
+        return any(tier.verdict is Verdict.TLE for tier in self._tiers.values())
+
     def result(self, judged_ms: float) -> Result:
         """The result of a finished submission."""
         finished = self._finished

@@ -61,12 +61,12 @@ def report(result: Result, label: str) -> RenderableType:
 
 def headline(result: Result, label: str) -> Text:
     """One line: the verdict, where it was decided, the score, the time and where it ran."""
-    line = Text.assemble(verdict_text(result.verdict), " ", (safe(label), "bold"))
-    tier = next((tier for tier in result.tiers if tier.verdict is result.verdict), None)
-    where = f"{result.verdict.words} at {tier.id} {tier.title}" if tier else result.verdict.words
-    accepted = result.verdict is Verdict.AC
+    verdict = result.outcome
+    line = Text.assemble(verdict_text(verdict), " ", (safe(label), "bold"))
+    tier = next((tier for tier in result.tiers if tier.verdict is verdict), None)
+    where = f"{verdict.words} at {tier.id} {tier.title}" if tier else verdict.words
     facts = [
-        result.verdict.words if accepted else safe(where),
+        verdict.words if verdict is Verdict.AC else safe(where),
         f"score {result.score:.2f}",
         f"{result.timing.judged_ms:.0f} ms",
         safe(result.environment.sandbox),
@@ -81,9 +81,10 @@ def tier_table(tiers: Sequence[TierResult]) -> Grid:
         grid.add_column(no_wrap=True)
     grid.add_column(justify="right", no_wrap=True)
     for tier in tiers:
-        count = "not run" if tier.verdict is Verdict.SK else f"{tier.passed}/{tier.total}"
+        verdict = tier.verdict or Verdict.SK
+        count = "not run" if verdict is Verdict.SK else f"{tier.passed}/{tier.total}"
         grid.add_row(
-            Text.assemble("  ", verdict_text(tier.verdict)), Text(safe(tier.id), "bold"),
+            Text.assemble("  ", verdict_text(verdict)), Text(safe(tier.id), "bold"),
             Text(safe(tier.title)), Text(count),
         )  # fmt: skip
     return grid

@@ -16,6 +16,7 @@ from judge.verdicts import Verdict
 
 Number = float | Literal["NaN", "Infinity", "-Infinity"]
 Kind = Literal["submit", "run", "tests"]
+State = Literal["queued", "judging", "finished"]
 SCHEMA_FILE = Path(__file__).with_name("schema.json")
 
 
@@ -77,11 +78,11 @@ class CheckResult(Record):
 
 
 class TierResult(Record):
-    """One tier and its checks, in the order they are written."""
+    """One tier and its checks, in the order they are written; no verdict until it is finished."""
 
     id: str
     title: str
-    verdict: Verdict
+    verdict: Verdict | None
     passed: int
     total: int
     checks: list[CheckResult]
@@ -156,14 +157,14 @@ class Environment(Record):
 
 
 class Result(Record):
-    """One submission, judged or on its way."""
+    """One submission, judged or on its way; no verdict until it is finished."""
 
     id: str
     problem: str
     problem_version: str
     kind: Kind
-    state: Literal["queued", "judging", "finished"]
-    verdict: Verdict
+    state: State
+    verdict: Verdict | None
     score: float = Field(ge=0, le=1)
     tiers: list[TierResult]
     charts: list[Chart] = []
@@ -174,6 +175,13 @@ class Result(Record):
     limits: Limits
     timing: Timing = Timing()
     environment: Environment
+
+    @property
+    def outcome(self) -> Verdict:
+        """The verdict of a finished submission; ValueError when it is not."""
+        if self.verdict is None:
+            raise ValueError("the submission is not finished")
+        return self.verdict
 
 
 def schema_text() -> str:

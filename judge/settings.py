@@ -6,6 +6,7 @@ each; a test compares. What is wrong with one is a `BadSetting`, never a traceba
 
 from __future__ import annotations
 
+import os
 import shlex
 from pathlib import Path
 from typing import Literal
@@ -30,6 +31,18 @@ def default_problems() -> Path:
 def default_cache() -> Path:
     """Where wheels for images are kept between builds."""
     return Path.home() / ".cache" / "judge"
+
+
+def default_data() -> Path:
+    """Where the embedded database lives; root's home is closed to the user it runs as."""
+    if os.geteuid() == 0:
+        return Path("/var/lib/judge")
+    return Path.home() / ".local" / "share" / "judge"
+
+
+def default_config() -> Path:
+    """Where a user's own configuration lives."""
+    return Path.home() / ".config" / "judge"
 
 
 class BadSetting(Exception):
@@ -71,6 +84,54 @@ class Settings(BaseSettings):
     pip_options: str = Field(
         default="", description="added to `pip download` when wheels for an image are fetched"
     )
+
+    database_url: str = Field(
+        default="",
+        pattern=r"^$|^postgres(ql)?(\+psycopg)?://.+",
+        description="PostgreSQL to use, as postgresql://user:password@host/name; "
+        "where it is not set, `judge serve` runs one of its own",
+    )
+    data: Path = Field(
+        default_factory=default_data, description="folder of the database that `judge serve` runs"
+    )
+    slots: int = Field(
+        default=0, ge=0, le=256, description="submissions judged at once; 0 is one per processor"
+    )
+    allowed_hosts: str = Field(
+        default="",
+        description="names, separated by commas, by which the service may be addressed besides "
+        "IP addresses, localhost and the machine's own name",
+    )
+    queue_limit: int = Field(
+        default=1000, ge=1, description="submissions that may wait or be judged at once, in all"
+    )
+    student_limit: int = Field(default=200, ge=1, description="the same, of one student")
+    hourly_quota: int = Field(
+        default=0, ge=0, description="submissions one student may make in an hour; 0 is no limit"
+    )
+    log: Literal["auto", "json", "text"] = Field(
+        default="auto", description="form of the log; auto is text on a terminal, else JSON lines"
+    )
+    server: str = Field(
+        default="http://127.0.0.1:8000",
+        pattern=r"^https?://.+",
+        description="address of the service that `judge submit` uses",
+    )
+    token: str = Field(
+        default="",
+        pattern=r"^$|^[!-~]{20,200}$",
+        description="who you are to the service, for `judge submit`: 20 to 200 characters "
+        "of your choice",
+    )
+    config: Path = Field(
+        default_factory=default_config,
+        description="folder where `judge submit` keeps the token it chose for you",
+    )
+
+    @property
+    def processors(self) -> int:
+        """Submissions to judge at once."""
+        return self.slots or os.cpu_count() or 1
 
     @field_validator("pip_options")
     @classmethod

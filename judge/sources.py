@@ -5,17 +5,30 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Protocol
 
-from judge.problem import Problem
+from judge.results import Limits
 
 _MODULE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\.py")
+
+
+class Expected(Protocol):
+    """What a problem says about the files of a submission to it."""
+
+    @property
+    def main_file(self) -> str:
+        """The file that every submission has."""
+
+    @property
+    def limits(self) -> Limits:
+        """The limits in force."""
 
 
 class UnreadableSources(Exception):
     """No submission can be read there; a line for each path says why and what to do."""
 
 
-def read_all_sources(paths: Iterable[Path], problem: Problem) -> list[dict[str, bytes]]:
+def read_all_sources(paths: Iterable[Path], problem: Expected) -> list[dict[str, bytes]]:
     """What `read_sources` reads at each path, or `UnreadableSources` that names every bad one."""
     submissions: list[dict[str, bytes]] = []
     refusals: list[str] = []
@@ -29,7 +42,7 @@ def read_all_sources(paths: Iterable[Path], problem: Problem) -> list[dict[str, 
     return submissions
 
 
-def read_sources(path: Path, problem: Problem) -> dict[str, bytes]:
+def read_sources(path: Path, problem: Expected) -> dict[str, bytes]:
     """The files at `path` by name: a file is taken for the problem's main file.
 
     A folder gives the Python modules directly in it. Reading stops one byte above the problem's
@@ -68,11 +81,11 @@ def _is_taken(entry: Path) -> bool:
     return entry.suffix == ".py" and entry.is_file()
 
 
-def _remedy(problem: Problem) -> str:
+def _remedy(problem: Expected) -> str:
     return f"Name a file that can be read, or a folder that holds {problem.main_file}."
 
 
-def _read_folder(folder: Path, problem: Problem) -> dict[str, bytes]:
+def _read_folder(folder: Path, problem: Expected) -> dict[str, bytes]:
     paths = sorted(path for path in folder.iterdir() if _is_taken(path))
     if problem.main_file not in {path.name for path in paths}:
         raise UnreadableSources(f"{folder}: no {problem.main_file} in this folder. Put it there.")

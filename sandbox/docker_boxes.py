@@ -10,7 +10,8 @@ memory where boxes of one launcher meet over sockets.
 Its three standard streams are attached before it starts, so nothing it says is lost, and are
 drained for as long as it lives (`sandbox.channel`). Its end is the end of that stream. Its stdin
 ends with the process that attached, so a box whose launcher was killed sees end-of-file and
-exits; what remains of it is found by its labels and removed by any later launcher.
+exits; what remains of it is found by its labels and removed by any later launcher
+(`sandbox.orphans`).
 
 A container is created, attached, started and removed in separate steps, so that a failing start
 leaves nothing behind either.
@@ -23,10 +24,11 @@ import os
 import secrets
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from http import HTTPStatus
-from typing import Self
+from typing import Any, Self
 
 import docker
 from docker.errors import APIError
@@ -44,7 +46,8 @@ from sandbox.boxes import (
 )
 from sandbox.channel import AttachPump, ConnectedBox
 from sandbox.image import ImageRef
-from sandbox.owner import Owner, OwnerState
+from sandbox.orphans import YOUNG_S, Leftover, Registry, own_home
+from sandbox.owner import Owner
 from sandbox.start import BOOT_COMMAND, ENVIRONMENT
 
 ENGINE_SILENCE_S = 30  # for one request; a busy engine may need some seconds
@@ -52,6 +55,7 @@ GONE_S = 5.0
 PARTING_S = 0.3
 BOX_LABEL = "judge.box"
 OWNER_LABEL = "judge.owner"
+HOME_LABEL = "judge.home"
 ROLE_LABEL = "judge.role"
 NOBODY = 65534
 USER = f"{NOBODY}:{NOBODY}"
@@ -86,16 +90,23 @@ class DockerSettings:
 class DockerSharedDir:
     """A named volume in memory."""
 
-    def __init__(self, client: docker.DockerClient, owner: Owner) -> None:
+    def __init__(
+        self, client: docker.DockerClient, owner: Owner, labels: Mapping[str, str]
+    ) -> None:
         self.name = f"judge-{owner.launcher}-{secrets.token_hex(4)}"
         self._client = client
+        self._labels = dict(labels)
+        self.make()
+
+    def make(self) -> None:
+        """Make the volume, unless it is there."""
         # Boxes may put a socket there and reach one they know by name, but not list the names.
         options = f"size={SHARED_BYTES},uid=0,gid=0,mode=1733,nosuid,nodev,noexec"
         with engine.errors("make a shared folder"):
-            client.api.create_volume(
+            self._client.api.create_volume(
                 self.name, driver="local",
                 driver_opts={"type": "tmpfs", "device": "tmpfs", "o": options},
-                labels={BOX_LABEL: "1", OWNER_LABEL: owner.label},
+                labels=self._labels,
             )  # fmt: skip
 
     def remove(self) -> None:
@@ -186,10 +197,11 @@ class DockerLauncher:
         with engine.errors("say how many processors it has"):
             self._client = engine.connect(settings.engine_url, ENGINE_SILENCE_S)
             self._processors = int(self._client.info()["NCPU"])
+            self._home = own_home(self._client)
 
     def shared_dir(self) -> DockerSharedDir:
         """A folder for boxes to meet in."""
-        self._folders.append(DockerSharedDir(self._client, self._owner))
+        self._folders.append(DockerSharedDir(self._client, self._owner, self._labels()))
         return self._folders[-1]
 
     def launch(self, spec: BoxSpec, shared: SharedDir) -> DockerBox:
@@ -197,6 +209,7 @@ class DockerLauncher:
         assert isinstance(shared, DockerSharedDir)
         code = archive.archive(spec.packages)
         box_id = f"{spec.role}-{secrets.token_hex(6)}"
+        shared.make()  # while no box used it, it could be removed from outside
         with engine.errors(f"start a {spec.role} box"):
             container = self._create(box_id, spec, shared)
             try:
@@ -211,20 +224,29 @@ class DockerLauncher:
             self._boxes = [b for b in self._boxes if b.alive()] + [box]
         return box
 
-    def remove_orphans(self) -> int:
-        """Remove the containers and volumes of launchers whose process is gone."""
+    def remove_orphans(self, young_s: float = YOUNG_S) -> int:
+        """Remove the containers and volumes of launchers that are gone; how many there were.
+
+        Nothing younger than `young_s` is taken for unused.
+        """
         with engine.errors("look for orphans"):
-            containers = self._client.api.containers(
-                all=True, filters={"label": [f"{BOX_LABEL}=1"]}
-            )
-            volumes = self._client.api.volumes({"label": [f"{BOX_LABEL}=1"]})["Volumes"] or []
-        left = [c for c in containers if self._is_orphan(c["Labels"], c["State"])]
-        for container in left:
-            _remove_container(self._client, container["Id"])
-        left_volumes = [v for v in volumes if self._is_orphan(v["Labels"], "")]
-        for volume in left_volumes:
-            _remove_volume(self._client, volume["Name"])
-        return len(left) + len(left_volumes)
+            api = self._client.api
+            ours = {"label": [f"{BOX_LABEL}=1"]}
+            now = datetime.fromisoformat(self._client.info()["SystemTime"])
+            registry = Registry(self._client, same_machine=self._settings.local, young_s=young_s)
+            containers = [
+                each["Id"] for each in api.containers(all=True, filters=ours)
+                if registry.is_orphan(_left_container(each, now))
+            ]  # fmt: skip
+            volumes = [
+                each["Name"] for each in api.volumes(ours)["Volumes"] or []
+                if registry.is_orphan(_left_volume(each, now))
+            ]  # fmt: skip
+        for container in containers:
+            _remove_container(self._client, container)
+        for volume in volumes:
+            _remove_volume(self._client, volume)
+        return len(containers) + len(volumes)
 
     def close(self) -> None:
         """Kill what still lives and disconnect."""
@@ -234,17 +256,8 @@ class DockerLauncher:
             folder.remove()
         self._client.close()
 
-    def _is_orphan(self, labels: dict[str, str], state: str) -> bool:
-        """Of a dead owner, or of one we cannot ask but ended by itself (its stdin was closed)."""
-        owner = Owner.parse(labels.get(OWNER_LABEL, ""))
-        if owner is None:
-            return False
-        match owner.state(same_machine=self._settings.local):
-            case OwnerState.DEAD:
-                return True
-            case OwnerState.ELSEWHERE:
-                return state in ("exited", "dead")
-        return False
+    def _labels(self) -> dict[str, str]:
+        return {BOX_LABEL: "1", OWNER_LABEL: self._owner.label, HOME_LABEL: self._home}
 
     def _create(self, box_id: str, spec: BoxSpec, shared: DockerSharedDir) -> str:
         api = self._client.api
@@ -254,7 +267,7 @@ class DockerLauncher:
             ["python3", *BOOT_COMMAND, spec.entry, box_id],
             name=f"judge-{box_id}", hostname="box", user=USER, stdin_open=True, detach=False,
             environment=ENVIRONMENT | memory, working_dir="/tmp",  # noqa: S108  # the box's own
-            labels={BOX_LABEL: "1", OWNER_LABEL: self._owner.label, ROLE_LABEL: spec.role},
+            labels=self._labels() | {ROLE_LABEL: spec.role},
             network_disabled=True, host_config=self._host_config(spec, shared),
         )  # fmt: skip
         return str(created["Id"])
@@ -279,6 +292,20 @@ class DockerLauncher:
                      Ulimit(name="nofile", soft=OPEN_FILES, hard=OPEN_FILES)],
             runtime=self._settings.runtime or None,
         )  # fmt: skip
+
+
+def _left_container(listed: Mapping[str, Any], now: datetime) -> Leftover:
+    labels = listed["Labels"]
+    age_s = now.timestamp() - listed["Created"]
+    return Leftover(labels.get(OWNER_LABEL, ""), labels.get(HOME_LABEL, ""), listed["State"], age_s)
+
+
+def _left_volume(listed: Mapping[str, Any], now: datetime) -> Leftover:
+    labels = listed["Labels"]
+    age = now - datetime.fromisoformat(listed["CreatedAt"])
+    return Leftover(
+        labels.get(OWNER_LABEL, ""), labels.get(HOME_LABEL, ""), "", age.total_seconds()
+    )
 
 
 def _attach(client: docker.DockerClient, container: str) -> socket.socket:

@@ -4,12 +4,14 @@ A process id alone is reused, so the start time goes with it; the boot id tells 
 reboots apart, and the pid namespace tells containers on one machine apart. Only when boot and
 namespace are our own can we look the process up. What was found on this machine's own storage and
 has another boot id is from before the last boot, so its maker is dead; about other namespaces and
-other machines we know nothing, and say so.
+other machines we know nothing, and say so. An engine may know more: the container a process runs in
+can be looked up there, if that is one of its own.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -17,6 +19,7 @@ from pathlib import Path
 from typing import Self
 
 PROC = Path("/proc")
+CONTAINER_FILE = re.compile(r"/containers/([0-9a-f]{64})/hostname /etc/hostname ")
 START_TIME_FIELD = 19  # of /proc/<pid>/stat, counted after the command's closing parenthesis
 
 
@@ -67,6 +70,15 @@ class Owner:
         if self.namespace != _namespace():
             return OwnerState.ELSEWHERE
         return OwnerState.ALIVE if _started(self.pid) == self.started else OwnerState.DEAD
+
+
+def own_container() -> str:
+    """The id of the Docker container this process runs in, "" where it runs in none.
+
+    Read from the mount of its /etc/hostname, which an engine makes from a file of the container.
+    """
+    found = CONTAINER_FILE.search((PROC / "self/mountinfo").read_text())
+    return found[1] if found else ""
 
 
 def _boot() -> str:

@@ -378,7 +378,15 @@ class TryMemory(Struct, frozen=True, tag="try-memory"):
     """
 
 
-ControlRequest = SetMemory | TryMemory
+class Ping(Struct, frozen=True, tag="ping"):
+    """Answer with a `Pong`, at once, whatever a student does meanwhile."""
+
+
+class Pong(Struct, frozen=True, tag="pong"):
+    """The box is there."""
+
+
+ControlRequest = SetMemory | TryMemory | Ping
 
 
 # --- the connection -----------------------------------------------------------------------------

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Install, from Debian's packages, what the Docker sandbox needs: the engine, iptables (which it
-# calls), debootstrap (for an image without a registry). Packages that are there stay as they are.
+# calls), debootstrap (for an image without a registry), and the compose tool. Packages that are
+# there stay as they are.
 set -euo pipefail
 
 missing=()
-for package in docker.io iptables debootstrap; do
+for package in docker.io iptables debootstrap docker-compose; do
     dpkg-query --show --showformat='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' ||
         missing+=("$package")
 done

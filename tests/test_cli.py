@@ -15,7 +15,8 @@ from typing import get_type_hints
 import pytest
 
 from judge import cli
-from judge.cli import _console, main
+from judge.cli import main
+from judge.commands.terminal import console
 from judge.results import Result
 from sandbox.boxes import Launcher
 from tests.small_problem import FILES, MANIFEST, write_problem
@@ -233,10 +234,10 @@ def test_a_folder_without_a_manifest_is_said_to_be_no_problem(run: Run, tmp_path
 def test_what_an_encoding_does_not_have_is_shown_as_something_like_it(run: Run) -> None:
     del run  # for its folder and problem
     program = (
-        "from judge.cli import main, show, _console\n"
+        "from judge.cli import main, show\nfrom judge.commands.terminal import console\n"
         "from rich.text import Text\n"
         "try: main(['--version'])\n"
-        "except SystemExit: show(_console(stderr=False), Text('✓ AC – ✗ WA 数'))\n"  # noqa: RUF001 - the dash is one of them
+        "except SystemExit: show(console(stderr=False), Text('✓ AC – ✗ WA 数'))\n"  # noqa: RUF001 - the dash is one of them
     )
     ended = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, check=False,
@@ -253,7 +254,7 @@ def test_a_pipe_is_as_wide_as_columns_says(
     width: int,
 ) -> None:
     monkeypatch.setenv("COLUMNS", columns)
-    _console(stderr=False).print("x" * 200)
+    console(stderr=False).print("x" * 200)
     assert len(capsys.readouterr().out.splitlines()[0]) == width
 
 

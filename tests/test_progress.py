@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from judge.events import Event, Restarted, TierFinished, TierStarted
+from judge.events import Event, Queued, Restarted, Started, TierFinished, TierStarted
 from judge.problem import Problem, load_problem
 from judge.progress import LineProgress, LiveProgress, SilentProgress
 from judge.verdicts import Verdict
@@ -43,6 +43,28 @@ def test_in_a_pipe_each_finished_tier_is_a_line_and_a_lost_attempt_is_told(
         "[b]x.py: T0 Interface: AC 1/1",
         "[b]x.py: T1 Oracle: SK",
     ]
+
+
+def test_in_a_pipe_a_place_in_the_queue_is_told_once(problem: Problem) -> None:
+    console, file = screen(terminal=False)
+    with LineProgress(console).following(problem, "x.py") as listen:
+        for ahead in (2, 2, 1, 1, 0):
+            listen(Queued(ahead=ahead))
+        listen(Started())
+    assert file.getvalue().splitlines() == ["x.py: waiting, 2 ahead", "x.py: waiting, 1 ahead"]
+
+
+def test_on_a_terminal_the_place_in_the_queue_goes_when_judging_starts(problem: Problem) -> None:
+    console, file = screen(terminal=True)
+    with LiveProgress(console).following(problem, "x.py") as listen:
+        listen(Queued(ahead=2))
+        assert "x.py: waiting, 2 ahead" in file.getvalue()
+        listen(Queued(ahead=0))
+        assert "x.py: waiting, next in line" in file.getvalue()
+        file.seek(0)
+        file.truncate()
+        listen(Started())
+        assert "waiting" not in file.getvalue()
 
 
 def test_on_a_terminal_a_lost_attempt_empties_the_list(problem: Problem) -> None:

@@ -36,6 +36,8 @@ from judge.grader.messages import (
     JobEvent,
     JobLost,
     OpenProblem,
+    Ping,
+    Pong,
     ProblemBroken,
     ProblemOpened,
     ProblemPack,
@@ -108,6 +110,8 @@ class Grader:
                 self._open(msgspec.msgpack.decode(payload, type=ProblemPack))
             case StartJob():
                 self._start(bytes(payload))
+            case Ping(id=key):
+                self._control.send(Pong(key))
 
     def _open(self, pack: ProblemPack) -> None:
         folder = PROBLEMS_FOLDER / pack.version

@@ -95,7 +95,13 @@ class StartJob(Struct, frozen=True, tag="job"):
     id: str
 
 
-ToGrader = OpenProblem | StartJob
+class Ping(Struct, frozen=True, tag="ping"):
+    """Answer with a `Pong` of the same id."""
+
+    id: str
+
+
+ToGrader = OpenProblem | StartJob | Ping
 
 
 class GraderReady(Struct, frozen=True, tag="ready"):
@@ -151,7 +157,13 @@ class JobLost(Struct, frozen=True, tag="lost"):
     by_runner: bool = False
 
 
-FromGrader = GraderReady | ProblemOpened | ProblemBroken | JobEvent | JobLost
+class Pong(Struct, frozen=True, tag="pong"):
+    """The grader is there."""
+
+    id: str
+
+
+FromGrader = GraderReady | ProblemOpened | ProblemBroken | JobEvent | JobLost | Pong
 
 
 class ChildStarted(Struct, frozen=True, tag="child"):

@@ -44,6 +44,8 @@ from sandbox.protocol import (
     Granted,
     Lease,
     LeaseRequest,
+    Ping,
+    Pong,
     Probe,
     Release,
     Report,
@@ -248,6 +250,8 @@ class Zygote:
                 self._memory_bytes = memory_bytes
             case TryMemory():
                 self._control.send(self._try_memory())
+            case Ping():
+                self._control.send(Pong())
 
     def _try_memory(self) -> Probe:
         """One student fills the memory: it must be stopped, and this process must not."""

@@ -61,3 +61,9 @@ def test_a_tier_after_a_dead_child_has_a_fresh_one_in_the_same_box(
     undemanding = replace(problem, manifest=manifest)  # no author may write such a problem
     result = single_judge.judge(undemanding, {"solution.py": DIES_IN_EVERY_TIER})
     assert [tier.verdict for tier in result.tiers] == [Verdict.RE, Verdict.RE]
+
+
+def test_code_that_never_ends_is_tle_there_too(single_judge: Judge, tmp_path: Path) -> None:
+    never_ends = b"def double(x):\n    while True:\n        pass\n"
+    problem = tiny_problem(tmp_path, COMPARES, wall_s=1.0)
+    assert single_judge.judge(problem, {"solution.py": never_ends}).verdict is Verdict.TLE

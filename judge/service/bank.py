@@ -1,0 +1,209 @@
+"""The problems folder as the service sees it: read once, and again when a file changes.
+
+A folder that becomes invalid keeps its last good version and says what is wrong. A problem is
+shown only after it was published (`Store.publish`, in the service), so that whatever a student can
+see can also be judged.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import structlog
+from pydantic import Field
+
+from judge.manifest import (
+    Fault,
+    ProblemError,
+    Sentence,
+    Slug,
+    parse_file,
+    validate,
+)
+from judge.problem import Problem, list_slugs, load_problem
+from judge.results import Record
+
+TRACKS = "tracks.toml"
+CHECK_EVERY_S = 1.0
+LOG = structlog.get_logger()
+
+Publish = Callable[[Sequence[Problem]], Awaitable[None]]
+Signature = tuple[tuple[str, int, int], ...]
+
+
+class Track(Record):
+    """One `[[tracks]]` entry of tracks.toml."""
+
+    id: Slug
+    title: Sentence
+    summary: str = ""
+
+
+class TrackList(Record):
+    """All of tracks.toml."""
+
+    tracks: tuple[Track, ...] = Field(default=())
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A folder that is not valid now, and why. Its last good version, if any, is still shown."""
+
+    slug: str
+    faults: tuple[Fault, ...]
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """What the folder held when it was last read. `signatures` tell when to read a part again."""
+
+    problems: Mapping[str, Problem] = field(default_factory=dict)
+    broken: Mapping[str, Broken] = field(default_factory=dict)
+    tracks: tuple[Track, ...] = ()
+    signatures: Mapping[str, Signature] = field(default_factory=dict)
+
+
+class Bank:
+    """The problems in `root`. Call `refresh` once before use, or run `watch`."""
+
+    def __init__(self, root: Path, publish: Publish) -> None:
+        self.root = root
+        self._publish = publish
+        self._shelf = Shelf()
+
+    def current(self, slug: str) -> Problem | None:
+        """The problem of that name, in the version that new submissions are judged by."""
+        return self._shelf.problems.get(slug)
+
+    def all(self) -> list[Problem]:
+        """All problems, by track and number."""
+        order = {track.id: place for place, track in enumerate(self._shelf.tracks)}
+
+        def place(problem: Problem) -> tuple[int, str, int, str]:
+            manifest = problem.manifest
+            return (
+                order.get(manifest.track, len(order)),
+                manifest.track,
+                manifest.number,
+                manifest.id,
+            )
+
+        return sorted(self._shelf.problems.values(), key=place)
+
+    def broken(self) -> list[Broken]:
+        """The folders that are not valid now."""
+        return list(self._shelf.broken.values())
+
+    def tracks(self) -> list[Track]:
+        """The tracks of tracks.toml in its order, then those that only problems name."""
+        known = {track.id: track for track in self._shelf.tracks}
+        for problem in self.all():
+            name = problem.manifest.track
+            known.setdefault(name, Track(id=name, title=name))
+        return list(known.values())
+
+    def track(self, slug: str) -> Track:
+        """The track of that id."""
+        return next(
+            (track for track in self._shelf.tracks if track.id == slug), Track(id=slug, title=slug)
+        )
+
+    async def refresh(self) -> None:
+        """Read what has changed, publish new versions and then show them.
+
+        Raises what publishing raises; nothing is changed then.
+        """
+        shelf = await asyncio.to_thread(_read, self.root, self._shelf)
+        shown = {problem.version for problem in self._shelf.problems.values()}
+        new = [each for each in shelf.problems.values() if each.version not in shown]
+        if new:
+            await self._publish(new)
+        _report(self._shelf, shelf)
+        self._shelf = shelf
+
+    async def watch(self, stop: asyncio.Event) -> None:
+        """Refresh once a second until `stop` is set."""
+        while not stop.is_set():
+            try:
+                await self.refresh()
+            except Exception:
+                # Whatever keeps a new version from being published (the database is away, for
+                # one) leaves the old one standing, and the next second tries again.
+                LOG.warning("problems not refreshed", exc_info=True)
+            try:
+                await asyncio.wait_for(stop.wait(), CHECK_EVERY_S)
+            except TimeoutError:
+                continue
+
+
+# --- reading, in a thread -------------------------------------------------------------------------
+
+
+def _read(root: Path, before: Shelf) -> Shelf:
+    """The folder now; what has not changed is taken from `before`."""
+    started = time.monotonic()
+    signatures = {TRACKS: _signature(root / TRACKS)}
+    signatures |= {slug: _signature(root / slug) for slug in list_slugs(root)}
+    same = {name for name, now in signatures.items() if before.signatures.get(name) == now}
+    problems: dict[str, Problem] = {}
+    broken: dict[str, Broken] = {}
+    for slug in sorted(signatures.keys() - {TRACKS}):
+        if slug in before.problems:
+            problems[slug] = before.problems[slug]
+        if slug in same:
+            broken |= {slug: before.broken[slug]} if slug in before.broken else {}
+            continue
+        try:
+            problems[slug] = load_problem(root / slug)
+        except ProblemError as error:
+            broken[slug] = Broken(slug, error.faults)
+    tracks = before.tracks
+    if TRACKS not in same:
+        tracks = _tracks(root, broken, before)
+    elif TRACKS in before.broken:
+        broken[TRACKS] = before.broken[TRACKS]
+    LOG.debug("problems read", ms=round((time.monotonic() - started) * 1000, 1))
+    return Shelf(problems, broken, tracks, signatures)
+
+
+def _tracks(root: Path, broken: dict[str, Broken], before: Shelf) -> tuple[Track, ...]:
+    """The tracks; those of before when the file is wrong, none when there is no file."""
+    try:
+        text = (root / TRACKS).read_bytes()
+    except FileNotFoundError:
+        return ()
+    try:
+        found = validate(TrackList, root / TRACKS, parse_file(root, {TRACKS: text}, TRACKS))
+    except ProblemError as error:
+        found = list(error.faults)
+    if isinstance(found, TrackList):
+        return found.tracks
+    broken[TRACKS] = Broken(TRACKS, tuple(found))
+    return before.tracks
+
+
+def _signature(path: Path) -> Signature:
+    """Changes whenever a file in `path`, or `path` itself, does."""
+    files = [path, *path.rglob("*")] if path.is_dir() else [path]
+    found: list[tuple[str, int, int]] = []
+    for file in files:
+        try:
+            status = file.stat()
+        except OSError:  # removed while we looked, or unreadable: reading it will say so
+            continue
+        found.append((str(file), status.st_mtime_ns, status.st_size))
+    return tuple(sorted(found))
+
+
+def _report(before: Shelf, now: Shelf) -> None:
+    """Log what has become different."""
+    for slug, problem in now.problems.items():
+        if slug not in before.problems or before.problems[slug].version != problem.version:
+            LOG.info("problem loaded", problem=slug, version=problem.version[:12])
+    for slug, broken in now.broken.items():
+        if before.broken.get(slug) != broken:
+            LOG.warning("problem not valid", problem=slug, faults=list(map(str, broken.faults)))

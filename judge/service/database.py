@@ -1,0 +1,112 @@
+"""Connections to PostgreSQL, and its schema.
+
+Migrations run at every start, under a lock, so that of several processes that start together one
+migrates and the others wait. A schema that is newer than this code is refused: an older judge
+must not write into it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import sqlalchemy
+from alembic import command
+from alembic.config import Config
+from alembic.script import ScriptDirectory
+from alembic.util import CommandError
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.pool import NullPool
+
+MIGRATIONS = Path(__file__).with_name("migrations")
+MIGRATION_LOCK = 0x6A75646765  # any number, the same in every process
+CONNECT_S = 10
+POOL = 8
+MORE_WHEN_BUSY = 16
+
+
+class DatabaseError(Exception):
+    """The database cannot be used; the message says what to do."""
+
+
+def driver_url(database_url: str) -> URL:
+    """The URL with our driver in it; raises `DatabaseError`."""
+    try:
+        url = make_url(database_url)
+    except ArgumentError:
+        raise DatabaseError(
+            "JUDGE_DATABASE_URL is not a database's address; write postgresql://user:password@host/"
+            "name"
+        ) from None
+    return url.set(drivername="postgresql+psycopg")
+
+
+def plain_url(database_url: str) -> str:
+    """The same for libpq, password included."""
+    url = driver_url(database_url).set(drivername="postgresql")
+    return url.render_as_string(hide_password=False)
+
+
+def connect(database_url: str) -> AsyncEngine:
+    """An engine; connects when it is first used."""
+    return create_async_engine(
+        driver_url(database_url),
+        pool_size=POOL,
+        max_overflow=MORE_WHEN_BUSY,
+        pool_timeout=CONNECT_S,
+        pool_pre_ping=False,  # a round trip for each use; a broken connection is one 503 instead
+        connect_args={"connect_timeout": CONNECT_S},
+    )
+
+
+@asynccontextmanager
+async def connected(database_url: str) -> AsyncIterator[AsyncEngine]:
+    """An engine whose schema is current; raises `DatabaseError`."""
+    await asyncio.to_thread(migrate, database_url)
+    engine = connect(database_url)
+    try:
+        yield engine
+    finally:
+        await engine.dispose()
+
+
+def migrate(database_url: str) -> None:
+    """Bring the schema up to date; raises `DatabaseError`."""
+    url = driver_url(database_url)
+    engine = sqlalchemy.create_engine(
+        url, poolclass=NullPool, connect_args={"connect_timeout": CONNECT_S}
+    )
+    try:
+        with engine.connect() as connection:
+            connection.execute(sqlalchemy.select(sqlalchemy.func.pg_advisory_lock(MIGRATION_LOCK)))
+            connection.commit()
+            _upgrade(connection)
+    except OperationalError as error:
+        where = url.render_as_string(hide_password=True)
+        raise DatabaseError(f"{where} cannot be used: {first_line(error)}") from None
+    finally:
+        engine.dispose()
+
+
+def _upgrade(connection: sqlalchemy.Connection) -> None:
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    config.attributes["connection"] = connection
+    try:
+        command.upgrade(config, "head")
+    except CommandError:
+        newest = ScriptDirectory.from_config(config).get_current_head()
+        raise DatabaseError(
+            f"the database is of a newer judge than this one, which knows schema {newest}; "
+            "upgrade this one"
+        ) from None
+    connection.commit()
+
+
+def first_line(error: DBAPIError) -> str:
+    """What the database said, in one line."""
+    return str(error.orig).strip().partition("\n")[0]

@@ -1,0 +1,294 @@
+"""What requests and answers look like; a submission itself is `judge.results.Result`.
+
+Every operation's refusals are documented with `refusals`, so that a client knows them all.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import Field, JsonValue, TypeAdapter
+
+from judge.events import StreamEvent
+from judge.results import Chart, Kind, Limits, Record, State
+from judge.service.errors import MEDIA_TYPE, ErrorKind, ErrorReport
+from judge.verdicts import Verdict
+
+# --- the catalogue --------------------------------------------------------------------------------
+
+
+class TrackCard(Record):
+    """A track of the catalogue."""
+
+    id: str
+    title: str
+    summary: str
+
+
+class TierName(Record):
+    """A tier by name."""
+
+    id: str
+    title: str
+
+
+class ProblemCard(Record):
+    """An exercise in the catalogue."""
+
+    slug: str
+    title: str
+    summary: str
+    track: str
+    number: int
+    tags: list[str]
+    tiers: list[TierName]
+    version: str
+
+
+class FaultCard(Record):
+    """One thing wrong with a problem folder."""
+
+    file: str
+    line: int
+    message: str
+    remedy: str
+
+
+class BrokenFolder(Record):
+    """A problem folder that is not valid now; its last good version, if any, is still shown."""
+
+    slug: str
+    faults: list[FaultCard]
+
+
+class Catalogue(Record):
+    """All exercises. `broken` is told to nobody but the person at the judge's own machine."""
+
+    tracks: list[TrackCard]
+    problems: list[ProblemCard]
+    broken: list[BrokenFolder]
+
+
+# --- one exercise ---------------------------------------------------------------------------------
+
+
+class TrackPlace(Record):
+    """Where an exercise stands in its track."""
+
+    id: str
+    title: str
+    number: int
+
+
+class FileToWrite(Record):
+    """A file the student writes; `starter` is what the editor opens with."""
+
+    name: str
+    role: str
+    starter: str
+
+
+class Provided(Record):
+    """What is already defined for the student: read-only, with the names it defines."""
+
+    name: str
+    source: str
+    names: list[str]
+
+
+class CheckToPass(Record):
+    """What is told of a check before it runs: the sentence that should hold, and why it matters."""
+
+    id: str
+    title: str
+    kind: str
+    why: str
+
+
+class TierToPass(Record):
+    """A tier. `visible` names the checks that `kind: run` executes; true is all of them.
+
+    `checks` are empty until a worker has read them.
+    """
+
+    id: str
+    title: str
+    about: str
+    requires: list[str]
+    visible: bool | list[str]
+    checks: list[CheckToPass]
+
+
+class Preview(Record):
+    """The charts that the reference draws; `pending` until a worker has drawn them."""
+
+    state: Literal["ready", "pending", "failed"]
+    charts: list[Chart]
+
+
+class ProblemPage(Record):
+    """An exercise, with everything a student may know of it. `statement_html` is safe HTML."""
+
+    slug: str
+    title: str
+    summary: str
+    track: TrackPlace
+    tags: list[str]
+    statement_html: str
+    hints: list[str]
+    files: list[FileToWrite]
+    provided: Provided | None
+    contract: str
+    entry_points: list[str]
+    tiers: list[TierToPass]
+    limits: Limits
+    sources: list[str]
+    needs: list[str]
+    used_by: list[str]
+    preview: Preview
+    version: str
+
+
+# --- submissions ----------------------------------------------------------------------------------
+
+
+class SubmissionRequest(Record):
+    """A submission: the exercise's files by name, exactly these."""
+
+    problem: str = Field(examples=["multi-head-attention"])
+    files: dict[str, str] = Field(
+        examples=[{"solution.py": "def multi_head_attention(*args):\n    ...\n"}]
+    )
+    kind: Kind = Field(
+        default="submit",
+        description="`submit`: all tiers, kept. `run`: what the exercise shows, not in the "
+        "history. `tests`: the student's own tests, where an exercise takes them",
+    )
+
+
+class AcceptedSubmission(Record):
+    """A submission that is stored and queued: it will have a verdict, whatever happens."""
+
+    id: str
+    problem: str
+    kind: Kind
+    state: State
+    url: str = Field(description="the submission; its result, once finished")
+    events: str = Field(description="its stream of events")
+
+
+class HistoryEntry(Record):
+    """A submission in a student's history; `judgings` counts how often it was judged."""
+
+    id: str
+    problem: str
+    problem_version: str
+    kind: Kind
+    state: State
+    verdict: Verdict | None
+    score: float | None
+    created_at: datetime
+    judgings: int
+
+
+class History(Record):
+    """A part of a student's history, newest first. `next` goes into `before` for the next part."""
+
+    submissions: list[HistoryEntry]
+    next: str | None
+
+
+class JudgingEntry(Record):
+    """One pass over a submission."""
+
+    number: int
+    state: State
+    problem_version: str
+    attempts: int
+    verdict: Verdict | None
+    score: float | None
+    created_at: datetime
+    finished_at: datetime | None
+
+
+class Judgings(Record):
+    """All passes over a submission, oldest first; the last is what counts."""
+
+    judgings: list[JudgingEntry]
+
+
+class SubmittedFiles(Record):
+    """What was submitted; what cannot be written as Unicode is shown as U+FFFD."""
+
+    files: dict[str, str]
+
+
+class Position(Record):
+    """Data of the `position` events of a stream: how many are judged before this one."""
+
+    ahead: int
+
+
+# --- operations -----------------------------------------------------------------------------------
+
+
+class Health(Record):
+    """The process answers."""
+
+    status: Literal["ok"] = "ok"
+
+
+class Readiness(Record):
+    """Whether submissions are judged now; `reasons` say why not."""
+
+    ready: bool
+    reasons: list[str]
+
+
+# --- documentation --------------------------------------------------------------------------------
+
+Documented = dict[int | str, dict[str, Any]]
+
+# What a frame of a stream holds, by OpenAPI 3.2; `data` is one of these, as JSON.
+STREAM_DATA: TypeAdapter[StreamEvent | Position] = TypeAdapter(StreamEvent | Position)
+STREAM_ITEM: dict[str, JsonValue] = {
+    "type": "object",
+    "properties": {
+        "id": {"type": "string"},
+        "event": {"type": "string"},
+        "data": {
+            "type": "string",
+            "contentMediaType": "application/json",
+            "contentSchema": {"$ref": "#/components/schemas/StreamData"},
+        },
+        "retry": {"type": "integer"},
+    },
+}
+RETRY_AFTER: dict[str, JsonValue] = {
+    "description": "seconds after which to try again",
+    "schema": {"type": "integer"},
+}
+ACCEPTED: Documented = {
+    202: {
+        "headers": {
+            "Location": {"description": "the submission", "schema": {"type": "string"}},
+        }
+    }
+}
+EVERYWHERE = (ErrorKind.UNKNOWN_HOST, ErrorKind.FAULT)
+
+
+def refusals(*kinds: ErrorKind) -> Documented:
+    """The refusals of an operation, as FastAPI's `responses`; those of all are added."""
+    titles: dict[int, list[str]] = {}
+    for kind in (*kinds, *EVERYWHERE):
+        titles.setdefault(kind.status, []).append(kind.title)
+    schema: dict[str, JsonValue] = {"$ref": f"#/components/schemas/{ErrorReport.__name__}"}
+    documented: Documented = {
+        status: {"description": "; ".join(words), "content": {MEDIA_TYPE: {"schema": schema}}}
+        for status, words in titles.items()
+    }
+    for status in documented.keys() & {429, 503}:
+        documented[status]["headers"] = {"Retry-After": RETRY_AFTER}
+    return documented

@@ -1,0 +1,45 @@
+"""What the API is made of: built once by whoever starts it, and passed in."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from judge.service.bank import Bank
+from judge.service.doorbell import Doorbell
+from judge.service.identity import Identity, identify
+from judge.service.store import Store
+from judge.settings import Settings
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The parts. `stopping` is set when the server is to end; open streams end with it.
+
+    `bound_to_loopback` is true when nobody but this machine can connect.
+    """
+
+    store: Store
+    doorbell: Doorbell
+    bank: Bank
+    settings: Settings
+    render_metrics: Callable[[], Awaitable[bytes]]
+    stopping: asyncio.Event
+    bound_to_loopback: bool
+
+
+async def _parts(request: Request) -> Parts:
+    parts: Parts = request.app.state.parts
+    return parts
+
+
+async def _student(request: Request, parts: Annotated[Parts, Depends(_parts)]) -> Identity:
+    return identify(request, bound_to_loopback=parts.bound_to_loopback)
+
+
+TheParts = Annotated[Parts, Depends(_parts)]
+Student = Annotated[Identity, Depends(_student)]

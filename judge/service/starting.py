@@ -1,0 +1,84 @@
+"""What `judge serve` and `judge work` do, faults explained.
+
+CannotStart     the process cannot begin, or go on; the message says what to do
++-- NotAsked        ... because what it was told cannot be done
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from judge.service import running
+from judge.service.database import DatabaseError
+from judge.service.embedded import EmbeddedError, embedded_postgres, running_url
+from judge.service.logs import set_up_logs
+from judge.service.running import Announce
+from judge.settings import Settings
+
+
+class CannotStart(Exception):
+    """The process cannot begin, or go on; the message says what to do."""
+
+
+class NotAsked(CannotStart):
+    """What it was told cannot be done."""
+
+
+def serve(
+    settings: Settings, host: str, port: int, announce: Announce, *, with_worker: bool
+) -> None:
+    """Serve until asked to stop. Raises `CannotStart`, `SandboxError`, `JudgeFault`."""
+    set_up_logs(settings.log)
+    with (
+        _explained(),
+        running.listen(host, port) as listener,
+        _database(settings, announce) as url,
+    ):
+        asyncio.run(running.serve(settings, url, listener, announce, with_worker=with_worker))
+
+
+def work(settings: Settings, announce: Announce) -> None:
+    """Judge until asked to stop. Raises as `serve` does."""
+    set_up_logs(settings.log)
+    with _explained():
+        url = settings.database_url or running_url(settings.data)
+        if url is None:
+            raise NotAsked(
+                "there is no queue to work for: set JUDGE_DATABASE_URL, or start `judge serve` "
+                "on this machine first"
+            )
+        asyncio.run(running.work(settings, url, announce))
+
+
+@contextmanager
+def _database(settings: Settings, announce: Announce) -> Iterator[str]:
+    """The address of the database that is set, or of one of our own, which runs meanwhile."""
+    if settings.database_url:
+        announce("database: the one that JUDGE_DATABASE_URL names")
+        yield settings.database_url
+        return
+    with embedded_postgres(settings.data, announce, bwrap=settings.bwrap) as server:
+        announce(f"database: PostgreSQL {server.version}, {server.why}, data in {settings.data}")
+        yield server.url
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    try:
+        with _first_of_many():
+            yield
+    except running.CannotServe as error:
+        raise NotAsked(str(error)) from None
+    except (DatabaseError, EmbeddedError) as error:
+        raise CannotStart(str(error)) from None
+
+
+@contextmanager
+def _first_of_many() -> Iterator[None]:
+    """Of several faults that end a process together, the first."""
+    try:
+        yield
+    except ExceptionGroup as group:
+        raise group.exceptions[0] from None

@@ -1,0 +1,121 @@
+"""Statements: Markdown with LaTeX, turned into HTML that is safe to put into a page.
+
+Theory of operation
+-------------------
+Three passes. markdown-it reads CommonMark with tables and dollar maths; HTML in the source is text,
+never markup. Pygments colours code by classes, so that a page without inline styles can show it.
+nh3 then keeps what is on the lists below and nothing else: the first two could be wrong about
+everything, and the result would still be inert.
+
+Formulas stay TeX, in `<span class="math inline">` and `<div class="math block">`; the page
+typesets them. Headings have ids behind a prefix, so that no statement can take an id of the page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import count, pairwise
+
+import nh3
+from markdown_it import MarkdownIt
+from markdown_it.rules_core import StateCore
+from markdown_it.token import Token
+from mdit_py_plugins.dollarmath import dollarmath_plugin
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import get_lexer_by_name
+from pygments.token import STANDARD_TYPES
+from pygments.util import ClassNotFound
+
+ID_PREFIX = "statement-"
+HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+TAGS = HEADINGS | {
+    "a", "blockquote", "br", "code", "div", "em", "hr", "li", "ol", "p", "pre", "s", "span",
+    "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",
+}  # fmt: skip
+ATTRIBUTES = {
+    **{heading: {"id"} for heading in HEADINGS},
+    "a": {"href", "title"},
+    "ol": {"start"},
+}
+CLASSES = {
+    "span": {"math", "inline", *filter(None, STANDARD_TYPES.values())},
+    "div": {"math", "block"},
+    "pre": {"highlight"},
+    "th": {"left", "center", "right"},
+    "td": {"left", "center", "right"},
+}
+SCHEMES = {"http", "https"}
+_FORMATTER = HtmlFormatter[str](nowrap=True)
+_STYLE_OF_CELL = re.compile(r"text-align:(left|center|right)")
+
+
+@lru_cache(maxsize=512)
+def render(markdown: str) -> str:
+    """`markdown` as safe HTML. Takes milliseconds the first time; keep it off the event loop."""
+    return nh3.clean(
+        _MARKDOWN.render(markdown),
+        tags=set(TAGS),
+        attributes=ATTRIBUTES,
+        allowed_classes=CLASSES,
+        url_schemes=SCHEMES,
+        url_relative=_within_the_statement,
+        id_prefix=ID_PREFIX,
+        link_rel="noopener noreferrer",
+    )
+
+
+def _within_the_statement(url: str) -> str | None:
+    """Of addresses without a host only those of a heading are kept, with its prefix."""
+    return f"#{ID_PREFIX}{url[1:]}" if url.startswith("#") else None
+
+
+def _coloured(code: str, language: str, _attributes: str) -> str:
+    """A block of code; what Pygments does not know stays plain."""
+    try:
+        lexer = get_lexer_by_name(language or "text", stripnl=False)
+    except ClassNotFound:
+        lexer = get_lexer_by_name("text", stripnl=False)
+    return f'<pre class="highlight"><code>{highlight(code, lexer, _FORMATTER)}</code></pre>\n'
+
+
+def _name_headings(state: StateCore) -> None:
+    """Give each heading an id made of its words, and a number when that is taken."""
+    taken: set[str] = set()
+    for opening, content in pairwise(state.tokens):
+        if opening.type == "heading_open":
+            words = "-".join(re.findall(r"[a-z0-9]+", content.content.lower())) or "section"
+            name = next(each for each in _candidates(words) if each not in taken)
+            taken.add(name)
+            opening.attrSet("id", name)
+
+
+def _candidates(words: str) -> Iterator[str]:
+    yield words
+    yield from (f"{words}-{number}" for number in count(2))
+
+
+def _align_by_class(state: StateCore) -> None:
+    """Alignment of cells as a class: an inline style would be refused by the page."""
+    for token in _cells(state.tokens):
+        match = _STYLE_OF_CELL.fullmatch(str(token.attrs.pop("style", "")))
+        if match:
+            token.attrSet("class", match[1])
+
+
+def _cells(tokens: Sequence[Token]) -> list[Token]:
+    return [token for token in tokens if token.type in ("th_open", "td_open")]
+
+
+def _reader() -> MarkdownIt:
+    reader = MarkdownIt("commonmark", {"html": False, "highlight": _coloured})
+    reader.enable(["table", "strikethrough"])
+    reader.use(dollarmath_plugin, allow_labels=False, allow_digits=False)
+    reader.core.ruler.push("name_headings", _name_headings)
+    reader.core.ruler.push("align_by_class", _align_by_class)
+    return reader
+
+
+_MARKDOWN = _reader()

@@ -1,0 +1,196 @@
+"""The SQL that is clearer as SQL."""
+
+from __future__ import annotations
+
+from sqlalchemy import and_, bindparam, func, select, text
+from sqlalchemy.dialects.postgresql import JSONB
+
+from judge.service.tables import JUDGINGS, SUBMISSIONS
+
+_OLDER = JUDGINGS.alias("each")
+_NEWEST = (
+    select(func.max(_OLDER.c.number))
+    .where(_OLDER.c.submission_id == SUBMISSIONS.c.id)
+    .scalar_subquery()
+)
+_SUBMISSION = (
+    SUBMISSIONS.c.student,
+    SUBMISSIONS.c.open,
+    SUBMISSIONS.c.kind,
+    SUBMISSIONS.c.problem,
+    SUBMISSIONS.c.created_at.label("submitted_at"),
+)
+_WITH_NEWEST = SUBMISSIONS.join(
+    JUDGINGS,
+    and_(JUDGINGS.c.submission_id == SUBMISSIONS.c.id, JUDGINGS.c.number == _NEWEST),
+)
+
+# Submissions with their newest judging, whole, or without the result itself.
+SUBMISSIONS_WHOLE = select(*_SUBMISSION, *JUDGINGS.c).select_from(_WITH_NEWEST)
+SUBMISSIONS_BRIEFLY = select(
+    *_SUBMISSION, *(column for column in JUDGINGS.c if column.name != "result")
+).select_from(_WITH_NEWEST)
+
+# What is done again after a crash of the database anyway does not wait for the disk.
+_LAZILY = "set_config('synchronous_commit', 'off', true)"
+
+# One row of a judging that is now this worker's; none when it is finished, or gone. `restarted` and
+# `started` are events; the first is written when an earlier attempt is void.
+CLAIM = text(f"""
+    WITH claimed AS (
+        UPDATE judgings
+        SET state = 'judging', attempts = attempts + 1, worker = :worker,
+            claimed_at = clock_timestamp()
+        WHERE id = :judging AND state <> 'finished'
+        RETURNING *
+    ), told AS (
+        INSERT INTO events (judging_id, data)
+        SELECT claimed.id, each.event
+        FROM claimed, unnest(ARRAY[CAST(:restarted AS jsonb), CAST(:started AS jsonb)])
+            WITH ORDINALITY AS each (event, place)
+        WHERE claimed.attempts > 1 OR each.place = 2
+        ORDER BY each.place
+    )
+    SELECT claimed.submission_id, claimed.attempts, claimed.problem_version, claimed.seed,
+        claimed.accepted_ms, submission.kind, submission.problem,
+        CAST(extract(epoch FROM claimed.claimed_at - claimed.created_at) * 1000
+            AS double precision) AS queued_ms,
+        ARRAY(SELECT name FROM sources
+            WHERE submission_id = submission.id ORDER BY name) AS names,
+        ARRAY(SELECT content FROM sources
+            WHERE submission_id = submission.id ORDER BY name) AS contents,
+        pg_notify(:channel, submission.id), {_LAZILY}
+    FROM claimed JOIN submissions AS submission ON submission.id = claimed.submission_id
+""")  # noqa: S608  # no value is put into the text
+
+# One row when the attempt holds the lease and the events are written, else none. A new claim waits
+# for this statement, and this for it.
+APPEND = text(f"""
+    WITH lease AS (
+        SELECT id, submission_id FROM judgings
+        WHERE id = :judging AND attempts = :lease AND state = 'judging'
+        FOR SHARE
+    ), told AS (
+        INSERT INTO events (judging_id, data)
+        SELECT lease.id, each.event
+        FROM lease, jsonb_array_elements(:events) WITH ORDINALITY AS each (event, place)
+        ORDER BY each.place
+    )
+    SELECT pg_notify(:channel, submission_id), {_LAZILY} FROM lease
+""").bindparams(bindparam("events", type_=JSONB))  # noqa: S608  # as above
+
+# One row with the lease that was last, and how long the student waited; none when it is finished.
+FINISH = text("""
+    UPDATE judgings
+    SET state = 'finished', finished_at = clock_timestamp(), verdict = :verdict, score = :score,
+        sandbox = :sandbox, image = :image, result = :result
+    WHERE id = :judging AND state <> 'finished'
+    RETURNING attempts, accepted_ms + CAST(
+        extract(epoch FROM clock_timestamp() - created_at) * 1000 AS double precision
+    ) AS waited_ms
+""").bindparams(bindparam("result", type_=JSONB))
+
+TELL = text("""
+    WITH told AS (
+        INSERT INTO events (judging_id, data)
+        SELECT CAST(:judging AS bigint), each.event
+        FROM jsonb_array_elements(:events) WITH ORDINALITY AS each (event, place)
+        ORDER BY each.place
+    )
+    SELECT pg_notify(:channel, :submission)
+""").bindparams(bindparam("events", type_=JSONB))
+
+ACCEPT = text("""
+    WITH accepted AS (
+        INSERT INTO submissions
+            (id, student, open, kind, problem, idempotency_key, request_hash)
+        VALUES (:id, :student, :open, :kind, :problem, :idempotency_key, :request_hash)
+    )
+    INSERT INTO sources (submission_id, name, content)
+    SELECT :id, each.name, each.content
+    FROM unnest(CAST(:names AS text[]), CAST(:contents AS bytea[])) AS each (name, content)
+""")
+
+# A judging, and its first event, which says how many are ahead of it.
+QUEUE = text("""
+    WITH judging AS (
+        INSERT INTO judgings (submission_id, number, state, problem_version, seed, priority,
+            accepted_ms, created_at)
+        VALUES (:submission, :number, 'queued', :version, :seed, :priority, :accepted_ms,
+            clock_timestamp())
+        RETURNING id
+    )
+    INSERT INTO events (judging_id, data)
+    SELECT id, jsonb_build_object('type', 'queued', 'ahead', (
+        SELECT count(*) FROM judgings AS other
+        WHERE other.state = 'queued' AND other.priority >= :priority
+    ))
+    FROM judging
+    RETURNING judging_id
+""")
+
+AHEAD = text("""
+    SELECT count(*)
+    FROM judgings AS mine JOIN judgings AS other
+        ON (other.priority, mine.id) > (mine.priority, other.id)
+    WHERE mine.id = :judging AND other.state = 'queued'
+""")
+
+LOAD = text("""
+    SELECT count(*) AS everybody, count(*) FILTER (WHERE submission.student = :student) AS mine
+    FROM judgings AS judging JOIN submissions AS submission
+        ON submission.id = judging.submission_id
+    WHERE judging.state <> 'finished'
+""")
+
+UNFINISHED_OF = text("""
+    SELECT count(*)
+    FROM judgings AS judging JOIN submissions AS submission
+        ON submission.id = judging.submission_id
+    WHERE judging.state <> 'finished' AND submission.student = :student
+""")
+
+# Seconds until there is room for one more: until the oldest of the last hour's leaves it.
+HOUR = text("""
+    SELECT CAST(extract(epoch FROM created_at + interval '1 hour' - now()) AS double precision)
+        AS wait_s
+    FROM submissions
+    WHERE student = :student AND created_at > now() - interval '1 hour'
+    ORDER BY created_at DESC OFFSET :quota - 1 LIMIT 1
+""")
+
+EXPIRE_RUNS = text("""
+    DELETE FROM submissions
+    WHERE kind = 'run' AND created_at < now() - make_interval(secs => :runs_s)
+""")
+
+EXPIRE_EVENTS = text("""
+    DELETE FROM events USING judgings AS judging
+    WHERE judging.id = events.judging_id
+        AND judging.finished_at < now() - make_interval(secs => :events_s)
+""")
+
+EXPIRE_WORKERS = text("""
+    DELETE FROM workers WHERE seen_at < now() - make_interval(secs => :worker_s)
+""")
+
+WORKERS_ALIVE = text("""
+    SELECT id, host, pid, sandbox, slots, state, why, boxes,
+        CAST(extract(epoch FROM now() - seen_at) AS double precision) AS seen_s
+    FROM workers WHERE seen_at > now() - make_interval(secs => :alive_s)
+    ORDER BY id
+""")
+
+STATS = text("""
+    SELECT submission.kind,
+        count(*) FILTER (WHERE judging.state = 'queued') AS waiting,
+        count(*) FILTER (WHERE judging.state = 'judging') AS running,
+        CAST(coalesce(
+            max(extract(epoch FROM now() - judging.created_at))
+                FILTER (WHERE judging.state = 'queued'), 0
+        ) AS double precision) AS oldest_s
+    FROM judgings AS judging JOIN submissions AS submission
+        ON submission.id = judging.submission_id
+    WHERE judging.state <> 'finished'
+    GROUP BY submission.kind
+""")

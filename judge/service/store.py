@@ -1,0 +1,593 @@
+"""Everything that is kept, and the only module that asks the database about it.
+
+What makes verdicts safe, in two rules. The attempt that claimed last holds the lease, and only it
+may write events. A verdict is stored by whoever has a complete one first, lease or not, and never
+changed; an attempt that comes late is told so.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import msgspec
+from pydantic import JsonValue
+from sqlalchemy import RowMapping, delete, func, select, text, update
+from sqlalchemy.dialects.postgresql import insert as upsert
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from judge.events import STREAM_EVENT, Finished, Restarted, Started, StreamEvent
+from judge.grader.messages import CheckCard
+from judge.problem import Problem
+from judge.results import Chart, Result
+from judge.service import statements
+from judge.service.queue import JudgeTask, PrepareTask, Queue
+from judge.service.records import (
+    Accepted,
+    Bounds,
+    Claim,
+    Facts,
+    HourlyQuota,
+    KeyReused,
+    NewSubmission,
+    QueueFull,
+    QueueStats,
+    StillJudging,
+    StoredEvent,
+    StoredJudging,
+    StoredSubmission,
+    StudentLimit,
+    Tally,
+    UnknownRow,
+    WorkerRow,
+)
+from judge.service.tables import (
+    EVENTS,
+    JUDGINGS,
+    PROBLEM_VERSIONS,
+    SOURCES,
+    SUBMISSIONS,
+    TALLIES,
+    WORKERS,
+)
+from judge.verdicts import Verdict
+
+PRIORITIES = {"run": 30_000, "submit": 20_000, "tests": 20_000}
+REJUDGE_PRIORITY = 10_000
+PREPARE_PRIORITY = 40_000
+PRIORITY_RANGE = 9_999  # what a student's earlier submissions may take off a priority
+BUCKETS_MS = (50.0, 100.0, 200.0, 500.0, 1e3, 2e3, 5e3, 1e4, 3e4, 6e4, math.inf)
+CHANNEL = "judge_events"
+PAGE = 500  # events read at once
+BUSY_RETRY_S = 5
+WORKER_ALIVE_S = 8.0
+
+
+# --- the store ------------------------------------------------------------------------------------
+
+
+class Store:
+    """The database of one service. Every method is one transaction."""
+
+    def __init__(self, engine: AsyncEngine, queue: Queue) -> None:
+        self._engine = engine
+        self._single = engine.execution_options(isolation_level="AUTOCOMMIT")  # one statement each
+        self._queue = queue
+
+    # --- submissions, for the API ----------------------------------------------------------------
+
+    async def accept(self, new: NewSubmission, bounds: Bounds) -> Accepted:
+        """Keep a submission and queue it. Raises `Refused`, `KeyReused`."""
+        try:
+            return await self._accept(new, bounds)
+        except IntegrityError:  # the same key came twice at once, and the other was faster
+            async with self._engine.connect() as connection:
+                earlier = await _replay(connection, new)
+            if earlier is None:
+                raise
+            return earlier
+
+    async def _accept(self, new: NewSubmission, bounds: Bounds) -> Accepted:
+        async with self._engine.begin() as connection:
+            earlier = await _replay(connection, new)
+            if earlier is not None:
+                return earlier
+            mine = await _room(connection, new, bounds)
+            await connection.execute(
+                statements.ACCEPT,
+                {
+                    "id": new.id,
+                    "student": new.student,
+                    "open": new.open,
+                    "kind": new.kind,
+                    "problem": new.problem,
+                    "idempotency_key": new.idempotency_key,
+                    "request_hash": new.request_hash,
+                    "names": list(new.files),
+                    "contents": list(new.files.values()),
+                },
+            )
+            judging = _NewJudging(
+                submission=new.id,
+                number=1,
+                version=new.version,
+                seed=new.seed,
+                priority=PRIORITIES[new.kind] - min(mine, PRIORITY_RANGE),
+                accepted_ms=(time.monotonic() - new.received_s) * 1000,
+            )
+            await self._queue_judging(connection, judging)
+        return Accepted(new.id, replayed=False)
+
+    async def _queue_judging(self, connection: AsyncConnection, new: _NewJudging) -> int:
+        made = await connection.execute(statements.QUEUE, asdict(new))
+        judging: int = made.scalar_one()
+        await self._enqueue(connection, JudgeTask(judging), new.priority)
+        return judging
+
+    async def _enqueue(
+        self, connection: AsyncConnection, task: JudgeTask | PrepareTask, priority: int
+    ) -> None:
+        raw = await connection.get_raw_connection()
+        await self._queue.enqueue(raw.driver_connection, task, priority)  # type: ignore[arg-type]  # ours is psycopg's
+
+    async def submission(self, submission_id: str) -> StoredSubmission | None:
+        """A submission with its newest judging; None when there is none."""
+        query = statements.SUBMISSIONS_WHOLE.where(SUBMISSIONS.c.id == submission_id)
+        async with self._engine.connect() as connection:
+            row = (await connection.execute(query)).mappings().one_or_none()
+        return None if row is None else _stored_submission(row)
+
+    async def history(
+        self, student: str, problem: str | None, before: str | None, limit: int
+    ) -> list[StoredSubmission]:
+        """What a student submitted, newest first; of one problem, and before another submission.
+
+        Runs are not part of anybody's history. The results themselves are left out.
+        """
+        query = (
+            statements.SUBMISSIONS_BRIEFLY.where(
+                SUBMISSIONS.c.student == student, SUBMISSIONS.c.kind != "run"
+            )
+            .order_by(SUBMISSIONS.c.created_at.desc(), SUBMISSIONS.c.id.desc())
+            .limit(limit)
+        )
+        if problem is not None:
+            query = query.where(SUBMISSIONS.c.problem == problem)
+        if before is not None:
+            edge = SUBMISSIONS.alias("edge")
+            position = select(edge.c.created_at, edge.c.id).where(edge.c.id == before)
+            query = query.where(
+                text("(submissions.created_at, submissions.id) < (:edge_at, :edge_id)")
+            )
+            async with self._engine.connect() as connection:
+                found = (await connection.execute(position)).one_or_none()
+            if found is None:
+                return []
+            query = query.params(edge_at=found[0], edge_id=found[1])
+        async with self._engine.connect() as connection:
+            rows = (await connection.execute(query)).mappings().all()
+        return [_stored_submission(row) for row in rows]
+
+    async def judgings(self, submission_id: str) -> list[StoredJudging]:
+        """All passes over a submission, oldest first."""
+        query = (
+            select(JUDGINGS)
+            .where(JUDGINGS.c.submission_id == submission_id)
+            .order_by(JUDGINGS.c.number)
+        )
+        async with self._engine.connect() as connection:
+            rows = (await connection.execute(query)).mappings().all()
+        return [_stored_judging(row) for row in rows]
+
+    async def sources(self, submission_id: str) -> dict[str, bytes]:
+        """The files of a submission."""
+        async with self._engine.connect() as connection:
+            return await _sources(connection, submission_id)
+
+    async def rejudge(self, submission_id: str, version: str) -> int:
+        """Judge a submission again, with the same seed. Raises `StillJudging`, `UnknownRow`."""
+        async with self._engine.begin() as connection:
+            locked = await connection.execute(
+                select(SUBMISSIONS.c.student)
+                .where(SUBMISSIONS.c.id == submission_id)
+                .with_for_update()
+            )
+            student = locked.scalar_one_or_none()
+            if student is None:
+                raise UnknownRow(f"there is no submission {submission_id}")
+            newest = (
+                await connection.execute(
+                    select(JUDGINGS.c.number, JUDGINGS.c.state, JUDGINGS.c.seed)
+                    .where(JUDGINGS.c.submission_id == submission_id)
+                    .order_by(JUDGINGS.c.number.desc())
+                    .limit(1)
+                )
+            ).one()
+            if newest.state != "finished":
+                raise StillJudging("it is being judged")
+            mine = await connection.scalar(statements.UNFINISHED_OF, {"student": student})
+            judging = _NewJudging(
+                submission=submission_id,
+                number=newest.number + 1,
+                version=version,
+                seed=newest.seed,
+                priority=REJUDGE_PRIORITY - min(mine or 0, PRIORITY_RANGE),
+                accepted_ms=0.0,
+            )
+            return await self._queue_judging(connection, judging)
+
+    async def events_after(self, judging: int, after: int, limit: int = PAGE) -> list[StoredEvent]:
+        """The next events of a judging, oldest first; at most `limit`."""
+        query = (
+            select(EVENTS.c.id, EVENTS.c.data)
+            .where(EVENTS.c.judging_id == judging, EVENTS.c.id > after)
+            .order_by(EVENTS.c.id)
+            .limit(limit)
+        )
+        async with self._engine.connect() as connection:
+            rows = (await connection.execute(query)).all()
+        return [StoredEvent(row.id, STREAM_EVENT.validate_python(row.data)) for row in rows]
+
+    async def ahead(self, judging: int) -> int:
+        """How many that wait are judged before this one."""
+        async with self._engine.connect() as connection:
+            return await _ahead(connection, judging)
+
+    # --- problems --------------------------------------------------------------------------------
+
+    async def publish(self, problems: Iterable[Problem]) -> None:
+        """Keep these versions; those without facts are prepared by a worker."""
+        async with self._engine.begin() as connection:
+            for problem in problems:
+                await connection.execute(
+                    upsert(PROBLEM_VERSIONS)
+                    .values(
+                        version=problem.version,
+                        slug=problem.slug,
+                        contents=msgspec.msgpack.encode(dict(problem.contents)),
+                    )
+                    .on_conflict_do_nothing()
+                )
+                known = select(PROBLEM_VERSIONS.c.facts.is_not(None)).where(
+                    PROBLEM_VERSIONS.c.version == problem.version
+                )
+                if not await connection.scalar(known):
+                    await self._enqueue(connection, PrepareTask(problem.version), PREPARE_PRIORITY)
+
+    async def contents(self, version: str) -> tuple[str, dict[str, bytes]]:
+        """Slug and files of a problem version. Raises `UnknownRow`."""
+        query = select(PROBLEM_VERSIONS.c.slug, PROBLEM_VERSIONS.c.contents).where(
+            PROBLEM_VERSIONS.c.version == version
+        )
+        async with self._engine.connect() as connection:
+            row = (await connection.execute(query)).one_or_none()
+        if row is None:
+            raise UnknownRow(f"there is no problem version {version}")
+        return row.slug, msgspec.msgpack.decode(row.contents, type=dict[str, bytes])
+
+    async def prepared(self, version: str, facts: Facts) -> None:
+        """Keep what was found out about a problem version."""
+        query = (
+            update(PROBLEM_VERSIONS)
+            .where(PROBLEM_VERSIONS.c.version == version)
+            .values(facts=_facts_out(facts))
+        )
+        async with self._engine.begin() as connection:
+            await connection.execute(query)
+
+    async def facts(self, versions: Iterable[str]) -> dict[str, Facts]:
+        """What is known of these versions; those that are not prepared yet are left out."""
+        query = select(PROBLEM_VERSIONS.c.version, PROBLEM_VERSIONS.c.facts).where(
+            PROBLEM_VERSIONS.c.version.in_(list(versions)), PROBLEM_VERSIONS.c.facts.is_not(None)
+        )
+        async with self._engine.connect() as connection:
+            rows = (await connection.execute(query)).all()
+        return {row.version: _facts_in(row.facts) for row in rows}
+
+    # --- judging, for workers --------------------------------------------------------------------
+
+    async def claim(self, judging: int, worker: str) -> Claim | None:
+        """Take a judging for another attempt; None when it is finished, or gone.
+
+        Everything an earlier attempt wrote is void from here on. The caller ends a claim that is
+        `exhausted` as JE.
+        """
+        values = {
+            "judging": judging,
+            "worker": worker,
+            "restarted": Restarted().model_dump_json(),
+            "started": Started().model_dump_json(),
+            "channel": CHANNEL,
+        }
+        async with self._single.connect() as connection:
+            row = (await connection.execute(statements.CLAIM, values)).one_or_none()
+        if row is None:
+            return None
+        return Claim(
+            judging=judging,
+            submission=row.submission_id,
+            lease=row.attempts,
+            kind=row.kind,
+            problem=row.problem,
+            version=row.problem_version,
+            seed=row.seed,
+            files=dict(zip(row.names, map(bytes, row.contents), strict=True)),
+            accepted_ms=round(row.accepted_ms, 3),
+            queued_ms=round(row.queued_ms, 3),
+        )
+
+    async def append(self, claim: Claim, events: Sequence[StreamEvent]) -> bool:
+        """Write the next events of an attempt; False when it has lost its lease."""
+        values = {
+            "judging": claim.judging,
+            "lease": claim.lease,
+            "events": _rows(events),
+            "channel": CHANNEL,
+        }
+        async with self._single.connect() as connection:
+            written = (await connection.execute(statements.APPEND, values)).one_or_none()
+        return written is not None
+
+    async def finish(self, claim: Claim, result: Result, events: Sequence[StreamEvent]) -> bool:
+        """Store the verdict; False when there is one already.
+
+        `events` are all of the attempt; what `append` has written is not written again. The last is
+        the `Finished`.
+        """
+        values = {
+            "judging": claim.judging,
+            "verdict": result.outcome.value,
+            "score": result.score,
+            "sandbox": result.environment.sandbox,
+            "image": result.environment.image,
+            "result": result.model_dump(mode="json"),
+        }
+        async with self._engine.begin() as connection:
+            last = (await connection.execute(statements.FINISH, values)).one_or_none()
+            if last is None:
+                return False
+            finish = [event for event in events if isinstance(event, Finished)]
+            whole = [Restarted(), Started(), *events]
+            told = {
+                "judging": claim.judging,
+                "events": _rows(finish if last.attempts == claim.lease else whole),
+                "channel": CHANNEL,
+                "submission": claim.submission,
+            }
+            await connection.execute(statements.TELL, told)
+            await _count(connection, claim.kind, result.outcome, last.waited_ms)
+        return True
+
+    async def give_back(self, claim: Claim, *, counted: bool) -> None:
+        """Let somebody else judge it; `counted` False forgets this attempt."""
+        async with self._engine.begin() as connection:
+            await connection.execute(
+                update(JUDGINGS)
+                .where(
+                    JUDGINGS.c.id == claim.judging,
+                    JUDGINGS.c.state == "judging",
+                    JUDGINGS.c.attempts == claim.lease,
+                )
+                .values(state="queued", attempts=claim.lease if counted else claim.lease - 1)
+            )
+
+    # --- looking after things --------------------------------------------------------------------
+
+    async def unfinished(self, older_than_s: float) -> list[tuple[JudgeTask, int]]:
+        """Judgings that are not finished, with their priorities; each should have a job."""
+        query = select(JUDGINGS.c.id, JUDGINGS.c.priority).where(
+            JUDGINGS.c.state != "finished",
+            JUDGINGS.c.created_at < func.now() - func.make_interval(0, 0, 0, 0, 0, 0, older_than_s),
+        )
+        async with self._engine.connect() as connection:
+            rows = (await connection.execute(query)).all()
+        return [(JudgeTask(row.id), row.priority) for row in rows]
+
+    async def expire(self, runs_after_s: float, events_after_s: float) -> int:
+        """Forget old runs, the events of what is long finished, and workers that are gone."""
+        ages = {"runs_s": runs_after_s, "events_s": events_after_s, "worker_s": 60 * WORKER_ALIVE_S}
+        async with self._engine.begin() as connection:
+            gone = await connection.execute(statements.EXPIRE_RUNS, ages)
+            await connection.execute(statements.EXPIRE_EVENTS, ages)
+            await connection.execute(statements.EXPIRE_WORKERS, ages)
+        return gone.rowcount
+
+    async def beat(self, worker: WorkerRow) -> None:
+        """A worker says how it is."""
+        values = {
+            "id": worker.id,
+            "host": worker.host,
+            "pid": worker.pid,
+            "sandbox": worker.sandbox,
+            "slots": worker.slots,
+            "state": worker.state,
+            "why": worker.why,
+            "boxes": dict(worker.boxes),
+        }
+        query = upsert(WORKERS).values(**values)
+        query = query.on_conflict_do_update(
+            index_elements=[WORKERS.c.id], set_={**values, "seen_at": func.now()}
+        )
+        async with self._single.connect() as connection:
+            await connection.execute(query)
+
+    async def leave(self, worker_id: str) -> None:
+        """A worker is gone."""
+        async with self._engine.begin() as connection:
+            await connection.execute(delete(WORKERS).where(WORKERS.c.id == worker_id))
+
+    async def workers(self) -> list[WorkerRow]:
+        """The workers that are alive, as far as they reported."""
+        async with self._engine.connect() as connection:
+            rows = (
+                await connection.execute(statements.WORKERS_ALIVE, {"alive_s": WORKER_ALIVE_S})
+            ).mappings()
+            return [WorkerRow(**row) for row in rows]
+
+    async def stats(self) -> QueueStats:
+        """What waits and what is being judged."""
+        async with self._engine.connect() as connection:
+            rows = (await connection.execute(statements.STATS)).all()
+        return QueueStats(
+            waiting={row.kind: row.waiting for row in rows},
+            running=sum(row.running for row in rows),
+            oldest_s=max((row.oldest_s for row in rows), default=0.0),
+        )
+
+    async def tallies(self) -> list[Tally]:
+        """Every verdict that was ever given, counted."""
+        async with self._engine.connect() as connection:
+            rows = (await connection.execute(select(TALLIES))).mappings()
+            return [Tally(**row) for row in rows]
+
+    async def ping(self) -> None:
+        """Raise what the database raises when it is away."""
+        async with self._engine.connect() as connection:
+            await connection.execute(select(1))
+
+
+@dataclass(frozen=True)
+class _NewJudging:
+    """The values of `statements.QUEUE`."""
+
+    submission: str
+    number: int
+    version: str
+    seed: int
+    priority: int
+    accepted_ms: float
+
+
+# --- parts of transactions ------------------------------------------------------------------------
+
+
+async def _replay(connection: AsyncConnection, new: NewSubmission) -> Accepted | None:
+    """What was accepted under the same key. Raises `KeyReused`."""
+    if new.idempotency_key is None:
+        return None
+    query = select(SUBMISSIONS.c.id, SUBMISSIONS.c.request_hash).where(
+        SUBMISSIONS.c.student == new.student, SUBMISSIONS.c.idempotency_key == new.idempotency_key
+    )
+    earlier = (await connection.execute(query)).one_or_none()
+    if earlier is None:
+        return None
+    if earlier.request_hash != new.request_hash:
+        raise KeyReused("this Idempotency-Key came with another submission before; use a new one")
+    return Accepted(earlier.id, replayed=True)
+
+
+async def _room(connection: AsyncConnection, new: NewSubmission, bounds: Bounds) -> int:
+    """How many of the student's are not finished. Raises `Refused` when there is no room."""
+    load = (await connection.execute(statements.LOAD, {"student": new.student})).one()
+    if load.everybody >= bounds.queue_limit:
+        raise QueueFull(
+            f"{load.everybody} submissions are waiting, as many as may. Try again in a moment.",
+            BUSY_RETRY_S,
+        )
+    if load.mine >= bounds.student_limit:
+        raise StudentLimit(
+            f"{load.mine} of your submissions are waiting, as many as may. Let them finish first.",
+            BUSY_RETRY_S,
+        )
+    if bounds.hourly_quota:
+        hour = (
+            await connection.execute(
+                statements.HOUR, {"student": new.student, "quota": bounds.hourly_quota}
+            )
+        ).one_or_none()
+        if hour is not None:
+            raise HourlyQuota(
+                f"You have made {bounds.hourly_quota} submissions in the last hour, as many as "
+                f"may be made. The next is possible in {math.ceil(hour.wait_s)} s.",
+                math.ceil(hour.wait_s),
+            )
+    mine: int = load.mine
+    return mine
+
+
+async def _ahead(connection: AsyncConnection, judging: int) -> int:
+    ahead = await connection.scalar(statements.AHEAD, {"judging": judging})
+    return ahead or 0
+
+
+async def _sources(connection: AsyncConnection, submission_id: str) -> dict[str, bytes]:
+    query = (
+        select(SOURCES.c.name, SOURCES.c.content)
+        .where(SOURCES.c.submission_id == submission_id)
+        .order_by(SOURCES.c.name)
+    )
+    rows = (await connection.execute(query)).all()
+    return {row.name: bytes(row.content) for row in rows}
+
+
+def _rows(events: Sequence[StreamEvent]) -> list[dict[str, JsonValue]]:
+    return [event.model_dump(mode="json") for event in events]
+
+
+async def _count(
+    connection: AsyncConnection, kind: str, verdict: Verdict, waited_ms: float
+) -> None:
+    bucket_ms = next(bound for bound in BUCKETS_MS if waited_ms <= bound)
+    one = upsert(TALLIES).values(
+        kind=kind, verdict=verdict.value, bucket_ms=bucket_ms, count=1, total_ms=waited_ms
+    )
+    await connection.execute(
+        one.on_conflict_do_update(
+            index_elements=[TALLIES.c.kind, TALLIES.c.verdict, TALLIES.c.bucket_ms],
+            set_={"count": TALLIES.c.count + 1, "total_ms": TALLIES.c.total_ms + waited_ms},
+        )
+    )
+
+
+# --- rows and what they stand for -----------------------------------------------------------------
+
+
+def _stored_submission(row: RowMapping) -> StoredSubmission:
+    return StoredSubmission(
+        id=row["submission_id"],
+        student=row["student"],
+        open=row["open"],
+        kind=row["kind"],
+        problem=row["problem"],
+        created_at=row["submitted_at"],
+        judging=_stored_judging(row),
+    )
+
+
+def _stored_judging(row: RowMapping) -> StoredJudging:
+    result = row.get("result")
+    return StoredJudging(
+        id=row["id"],
+        number=row["number"],
+        state=row["state"],
+        problem_version=row["problem_version"],
+        seed=row["seed"],
+        attempts=row["attempts"],
+        worker=row["worker"],
+        created_at=row["created_at"],
+        claimed_at=row["claimed_at"],
+        finished_at=row["finished_at"],
+        verdict=Verdict(row["verdict"]) if row["verdict"] else None,
+        score=row["score"],
+        result=None if result is None else Result.model_validate(result),
+    )
+
+
+def _facts_out(facts: Facts) -> dict[str, JsonValue]:
+    return {
+        "checks": msgspec.to_builtins(list(facts.checks)),
+        "charts": [chart.model_dump(mode="json") for chart in facts.charts],
+        "broken": facts.broken,
+    }
+
+
+def _facts_in(data: dict[str, Any]) -> Facts:
+    return Facts(
+        checks=msgspec.convert(data["checks"], list[CheckCard]),
+        charts=[Chart.model_validate(chart) for chart in data["charts"]],
+        broken=data["broken"],
+    )

@@ -1,0 +1,148 @@
+"""A submission's events as they happen: Server-Sent Events, read from the events table.
+
+Theory of operation
+-------------------
+A stream owns nothing but the id of the last event it sent. It reads the next page of the table,
+writes it out, and waits for the doorbell, or a second. How fast a client reads is its own matter:
+the next page is read when the last one has gone out, so a slow reader holds one page, and one that
+went away is noticed while waiting.
+
+Events carry the ids of their rows. A client that reconnects sends the last one it saw and gets
+what came after it; an id of an earlier judging means the newest judging from its beginning. When
+the database goes away the stream stays open and goes on when it is back.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
+from starlette.responses import StreamingResponse
+from starlette.types import Send
+
+from judge.events import Finished, Queued, StreamEvent
+from judge.results import Result
+from judge.service.errors import DATABASE_AWAY
+from judge.service.folding import replay
+from judge.service.models import Position
+from judge.service.parts import Parts
+from judge.service.records import StoredSubmission
+
+MEDIA_TYPE = "text/event-stream"
+RETRY_MS = 1000
+POLL_S = 1.0
+POSITION_EVERY_S = 2.0
+KEEP_ALIVE_S = 15.0
+LAST_ID_MAX = 2**63 - 1  # of the column
+_NUMBER = re.compile(r"[0-9]{1,19}")
+
+
+class EventStream(StreamingResponse):
+    """The answer; it ends its frames as soon as it ends itself, however that comes about."""
+
+    media_type = MEDIA_TYPE
+
+    def __init__(self, frames: AsyncGenerator[bytes, None]) -> None:
+        # Some proxies hold answers back until they are complete; this one asks them not to.
+        super().__init__(frames, headers={"X-Accel-Buffering": "no"})
+        self._frames = frames
+
+    async def stream_response(self, send: Send) -> None:
+        """Send the frames."""
+        async with aclosing(self._frames):
+            await super().stream_response(send)
+
+
+async def resume_after(parts: Parts, submission: StoredSubmission, last_id: str | None) -> int:
+    """The event after which to go on: 0 unless `last_id` is one of the newest judging's."""
+    number = int(last_id) if last_id and _NUMBER.fullmatch(last_id) else 0
+    if not 0 < number <= LAST_ID_MAX:
+        return 0
+    found = await parts.store.events_after(submission.judging.id, number - 1, limit=1)
+    return number if found and found[0].id == number else 0
+
+
+async def frames(
+    parts: Parts, submission: StoredSubmission, after: int
+) -> AsyncGenerator[bytes, None]:
+    """The frames of a stream, until the submission is finished or the server stops."""
+    with parts.doorbell.bell(submission.id) as bell:
+        yield format_sse_event(retry=RETRY_MS)
+        reader = _Reader(parts, submission, after)
+        while not (reader.is_over or parts.stopping.is_set()):
+            try:
+                new = await reader.look()
+            except DATABASE_AWAY:
+                new = []
+            for frame in new:
+                yield frame
+            if not new:
+                await bell.wait(POLL_S)
+
+
+async def replayed(result: Result) -> AsyncGenerator[bytes, None]:
+    """The frames of a submission whose events have been deleted: without ids."""
+    for event in replay(result):
+        yield _frame(event)
+
+
+class _Reader:
+    """How far a stream has come. `is_over` when there is nothing more to read."""
+
+    def __init__(self, parts: Parts, submission: StoredSubmission, after: int) -> None:
+        self.is_over = False
+        self._store = parts.store
+        self._submission = submission
+        self._after = after
+        self._is_waiting = submission.judging.state == "queued"
+        self._position_at_s = time.monotonic() + POSITION_EVERY_S
+        self._keep_alive_at_s = time.monotonic() + KEEP_ALIVE_S
+
+    async def look(self) -> list[bytes]:
+        """The frames of what is new: a page at most, and now and then a word that we are here."""
+        judging = self._submission.judging.id
+        page = await self._store.events_after(judging, self._after)
+        for stored in page:
+            self._after = stored.id
+            self._note(stored.event)
+        new = [_frame(stored.event, stored.id) for stored in page]
+        now_s = time.monotonic()
+        if self._is_waiting and now_s >= self._position_at_s:
+            self._position_at_s = now_s + POSITION_EVERY_S
+            position = Position(ahead=await self._store.ahead(judging))
+            new.append(format_sse_event(event="position", data_str=position.model_dump_json()))
+        if now_s >= self._keep_alive_at_s:
+            self._keep_alive_at_s = now_s + KEEP_ALIVE_S
+            new.append(KEEPALIVE_COMMENT)
+            await self._ask_whether_over()
+        return new
+
+    def _note(self, event: StreamEvent) -> None:
+        if not isinstance(event, Queued):
+            self._is_waiting = False
+        if isinstance(event, Finished):
+            self.is_over = True
+
+    async def _ask_whether_over(self) -> None:
+        """End where the last event will not be read any more: deleted, or judged again since.
+
+        Whoever reconnects is told.
+        """
+        submission = await self._store.submission(self._submission.id)
+        self.is_over = (
+            self.is_over
+            or submission is None
+            or submission.judging.id != self._submission.judging.id
+            or submission.judging.state == "finished"
+        )
+
+
+def _frame(event: StreamEvent, number: int | None = None) -> bytes:
+    return format_sse_event(
+        id=None if number is None else str(number),
+        event=event.type,
+        data_str=event.model_dump_json(),
+    )

@@ -1,0 +1,58 @@
+"""The boxes of a judge, for tests that take them away."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable
+
+from judge.judging import Judge
+from sandbox.boxes import Box
+from sandbox.bwrap_boxes import BwrapBox
+from sandbox.docker_boxes import DockerBox
+from sandbox.watchdog import descendants
+
+SOON_S = 90.0  # boxes start slowly on a machine with much to do
+
+
+def runner_box(judge: Judge, slot: int = 0) -> Box:
+    box = judge._slots[slot]._box
+    assert box is not None
+    return box
+
+
+def grader_box(judge: Judge) -> Box:
+    assert judge._grader is not None
+    return judge._grader._box
+
+
+def reserve_box(judge: Judge) -> Box:
+    assert judge._reserve is not None
+    box = judge._reserve._warm
+    assert box is not None
+    return box
+
+
+def all_warm(judge: Judge) -> bool:
+    states = judge.boxes()
+    return states["warm"] == sum(states.values())
+
+
+def wait_until(holds: Callable[[], bool], patience_s: float = SOON_S) -> float:
+    """Seconds until it holds."""
+    began = time.monotonic()
+    while not holds():
+        assert time.monotonic() < began + patience_s, "it did not come to pass"
+        time.sleep(0.02)
+    return time.monotonic() - began
+
+
+def freeze(box: Box) -> None:
+    """Stop everything in the box, as `docker pause` does. It still looks alive."""
+    if isinstance(box, DockerBox):
+        box._client.api.pause(box.container)
+        return
+    assert isinstance(box, BwrapBox)
+    for pid in (box.pid, *descendants(box.pid)):
+        os.kill(pid, signal.SIGSTOP)

@@ -1,0 +1,218 @@
+"""Submissions flow while workers are killed and boxes taken away: each gets one verdict, its own.
+
+    python -m tests.service.chaos --submissions 1000 --workers 2
+
+It brings its own database and its own problem, and says at the end what came of it. A worker is
+killed only while what it judges has not been tried too often: the third loss of one submission is
+a JE by design, and would tell nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from judge.problem import load_problem
+from judge.service.database import migrate
+from judge.service.embedded import embedded_postgres
+from judge.service.records import MAX_ATTEMPTS
+from judge.verdicts import Verdict
+from sandbox.choose import SandboxName
+from tests.service.faults.crew import Crew, WorkerProcess
+from tests.service.faults.desk import RIGHT, WRONG, Desk
+from tests.small_problem import write_problem
+
+KNOWN = (  # submissions with their verdicts
+    (RIGHT, Verdict.AC),
+    (WRONG, Verdict.WA),
+    (b"def double(x):\n    return 1 / 0\n", Verdict.RE),
+    (b"def double(x:\n", Verdict.CE),
+    (b"import time\n\ndef double(x):\n    time.sleep(0.2)\n    return 2 * x\n", Verdict.AC),
+)
+WAITING = 12  # submissions at once
+LOOK_S = 0.1
+STUCK_S = 60.0
+KILL_AFTER_S = (2.0, 5.0)  # between one act of violence and the next
+
+
+@dataclass
+class Report:
+    """What came of it."""
+
+    submissions: int = 0
+    kills: int = 0
+    boxes: int = 0
+    wrong: list[str] = field(default_factory=list)
+    verdicts: Counter[str] = field(default_factory=Counter)
+    attempts: Counter[int] = field(default_factory=Counter)
+    longest_s: float = 0.0
+    took_s: float = 0.0
+
+    def __str__(self) -> str:
+        return (
+            f"{self.submissions} submissions in {self.took_s:.0f} s, {self.kills} workers killed, "
+            f"{self.boxes} boxes taken away\n"
+            f"verdicts: {dict(self.verdicts)}; attempts: {dict(sorted(self.attempts.items()))}; "
+            f"the longest took {self.longest_s:.1f} s\n"
+            + ("\n".join(self.wrong) or "each has exactly one verdict, the right one")
+        )
+
+
+class Chaos:
+    """One run."""
+
+    def __init__(self, desk: Desk, crew: Crew, submissions: int, seed: int) -> None:
+        self._desk = desk
+        self._crew = crew
+        self._wanted = submissions
+        self._random = random.Random(seed)
+        self._expected: dict[str, Verdict] = {}
+        self._since: dict[str, float] = {}
+        self.report = Report(submissions)
+
+    def run(self) -> Report:
+        began = time.monotonic()
+        strike_at = began + self._pause_s()
+        while len(self._expected) < self._wanted or self._since:
+            self._hand_in()
+            self._collect()
+            if time.monotonic() > strike_at:
+                self._strike()
+                strike_at = time.monotonic() + self._pause_s()
+            time.sleep(LOOK_S)
+        for submission, verdict in self._expected.items():
+            self._examine(submission, verdict)
+        self.report.took_s = time.monotonic() - began
+        return self.report
+
+    def _pause_s(self) -> float:
+        return self._random.uniform(*KILL_AFTER_S)
+
+    def _hand_in(self) -> None:
+        while len(self._since) < WAITING and len(self._expected) < self._wanted:
+            source, verdict = self._random.choice(KNOWN)
+            submission = self._desk.submit(source)
+            self._expected[submission] = verdict
+            self._since[submission] = time.monotonic()
+
+    def _collect(self) -> None:
+        finished = self._desk.query(
+            "SELECT submission_id FROM judgings WHERE state = 'finished'"
+            " AND submission_id = ANY(%s)",
+            list(self._since),
+        )
+        for (submission,) in finished:
+            took_s = time.monotonic() - self._since.pop(submission)
+            self.report.longest_s = max(self.report.longest_s, took_s)
+        stuck = [each for each, since in self._since.items() if time.monotonic() > since + STUCK_S]
+        if stuck:
+            raise TimeoutError(f"no verdict after {STUCK_S:g} s: {stuck}")
+
+    # --- violence --------------------------------------------------------------------------------
+
+    def _strike(self) -> None:
+        victims = [worker for worker in self._crew.workers if worker.said("warm after")]
+        if len(victims) < min(2, len(self._crew.workers)):
+            return  # somebody has to be there, or else nothing is told by how long it takes
+        self._random.shuffle(victims)
+        for victim in victims:
+            if self._random.random() < 0.3 and self._take_box(victim):
+                return
+            if self._may_be_killed(victim):
+                self._crew.kill(victim)
+                self.report.kills += 1
+                return
+
+    def _may_be_killed(self, worker: WorkerProcess) -> bool:
+        tried = self._desk.query(
+            "SELECT coalesce(max(attempts), 0) FROM judgings"
+            " WHERE state = 'judging' AND worker LIKE %s",
+            f"%-{worker.pid}-%",
+        )
+        return bool(tried[0][0] < MAX_ATTEMPTS - 1)
+
+    def _take_box(self, worker: WorkerProcess) -> bool:
+        """Kill one of the processes that a worker has started, all of which are boxes."""
+        boxes = children(worker.pid)
+        if not boxes:
+            return False
+        try:
+            os.kill(self._random.choice(boxes), signal.SIGKILL)
+        except ProcessLookupError:
+            return False
+        self.report.boxes += 1
+        return True
+
+    # --- what came of it -------------------------------------------------------------------------
+
+    def _examine(self, submission: str, verdict: Verdict) -> None:
+        judging = self._desk.judging(submission)
+        self.report.verdicts[str(judging.verdict)] += 1
+        self.report.attempts[judging.attempts] += 1
+        try:
+            self._desk.require(submission, verdict)
+        except AssertionError as error:
+            self.report.wrong.append(f"{submission}: {error}")
+
+
+def children(pid: int) -> list[int]:
+    """Process ids of the children of a process."""
+    found: list[int] = []
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        try:
+            found += map(int, task.read_text().split())
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+    return found
+
+
+def run_chaos(
+    folder: Path,
+    submissions: int,
+    workers: int = 2,
+    sandbox: SandboxName = "bwrap",
+    seed: int = 0,
+    database_url: str | None = None,
+) -> Report:
+    """A run in a folder of its own, with a database of its own unless there is one."""
+    if database_url is None:
+        with embedded_postgres(folder / "db", lambda _words: None) as server:
+            migrate(server.url)
+            return run_chaos(folder, submissions, workers, sandbox, seed, server.url)
+    logs = folder / "workers"
+    logs.mkdir()
+    with (
+        Desk(database_url, load_problem(write_problem(folder))) as desk,
+        Crew(database_url, logs, size=workers, sandbox=sandbox) as crew,
+    ):
+        return Chaos(desk, crew, submissions, seed).run()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Kill workers and boxes while they judge.")
+    parser.add_argument("--submissions", type=int, default=1000)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--sandbox", choices=["bwrap", "docker"], default="bwrap")
+    parser.add_argument("--seed", type=int, default=None, help="replays the choices of a run")
+    options = parser.parse_args()
+    seed = random.randrange(1 << 32) if options.seed is None else options.seed
+    print(f"seed {seed}", file=sys.stderr)
+    with tempfile.TemporaryDirectory(prefix="judge-chaos-", dir="/tmp") as folder:
+        Path(folder).chmod(0o755)
+        report = run_chaos(
+            Path(folder), options.submissions, options.workers, options.sandbox, seed
+        )
+    print(report)
+    return 1 if report.wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
