@@ -24,7 +24,7 @@ from judge.events import STREAM_EVENT, Finished, Restarted, Started, StreamEvent
 from judge.grader.messages import CheckCard
 from judge.problem import Problem
 from judge.results import Chart, Result
-from judge.service import statements
+from judge.service import queries
 from judge.service.queue import JudgeTask, PrepareTask, Queue
 from judge.service.records import (
     Accepted,
@@ -98,7 +98,7 @@ class Store:
                 return earlier
             mine = await _room(connection, new, bounds)
             await connection.execute(
-                statements.ACCEPT,
+                queries.ACCEPT,
                 {
                     "id": new.id,
                     "student": new.student,
@@ -123,7 +123,7 @@ class Store:
         return Accepted(new.id, replayed=False)
 
     async def _queue_judging(self, connection: AsyncConnection, new: _NewJudging) -> int:
-        made = await connection.execute(statements.QUEUE, asdict(new))
+        made = await connection.execute(queries.QUEUE, asdict(new))
         judging: int = made.scalar_one()
         await self._enqueue(connection, JudgeTask(judging), new.priority)
         return judging
@@ -136,7 +136,7 @@ class Store:
 
     async def submission(self, submission_id: str) -> StoredSubmission | None:
         """A submission with its newest judging; None when there is none."""
-        query = statements.SUBMISSIONS_WHOLE.where(SUBMISSIONS.c.id == submission_id)
+        query = queries.SUBMISSIONS_WHOLE.where(SUBMISSIONS.c.id == submission_id)
         async with self._engine.connect() as connection:
             row = (await connection.execute(query)).mappings().one_or_none()
         return None if row is None else _stored_submission(row)
@@ -149,7 +149,7 @@ class Store:
         Runs are not part of anybody's history. The results themselves are left out.
         """
         query = (
-            statements.SUBMISSIONS_BRIEFLY.where(
+            queries.SUBMISSIONS_BRIEFLY.where(
                 SUBMISSIONS.c.student == student, SUBMISSIONS.c.kind != "run"
             )
             .order_by(SUBMISSIONS.c.created_at.desc(), SUBMISSIONS.c.id.desc())
@@ -209,7 +209,7 @@ class Store:
             ).one()
             if newest.state != "finished":
                 raise StillJudging("it is being judged")
-            mine = await connection.scalar(statements.UNFINISHED_OF, {"student": student})
+            mine = await connection.scalar(queries.UNFINISHED_OF, {"student": student})
             judging = _NewJudging(
                 submission=submission_id,
                 number=newest.number + 1,
@@ -304,7 +304,7 @@ class Store:
             "channel": CHANNEL,
         }
         async with self._single.connect() as connection:
-            row = (await connection.execute(statements.CLAIM, values)).one_or_none()
+            row = (await connection.execute(queries.CLAIM, values)).one_or_none()
         if row is None:
             return None
         return Claim(
@@ -329,7 +329,7 @@ class Store:
             "channel": CHANNEL,
         }
         async with self._single.connect() as connection:
-            written = (await connection.execute(statements.APPEND, values)).one_or_none()
+            written = (await connection.execute(queries.APPEND, values)).one_or_none()
         return written is not None
 
     async def finish(self, claim: Claim, result: Result, events: Sequence[StreamEvent]) -> bool:
@@ -347,7 +347,7 @@ class Store:
             "result": result.model_dump(mode="json"),
         }
         async with self._engine.begin() as connection:
-            last = (await connection.execute(statements.FINISH, values)).one_or_none()
+            last = (await connection.execute(queries.FINISH, values)).one_or_none()
             if last is None:
                 return False
             finish = [event for event in events if isinstance(event, Finished)]
@@ -358,7 +358,7 @@ class Store:
                 "channel": CHANNEL,
                 "submission": claim.submission,
             }
-            await connection.execute(statements.TELL, told)
+            await connection.execute(queries.TELL, told)
             await _count(connection, claim.kind, result.outcome, last.waited_ms)
         return True
 
@@ -391,9 +391,9 @@ class Store:
         """Forget old runs, the events of what is long finished, and workers that are gone."""
         ages = {"runs_s": runs_after_s, "events_s": events_after_s, "worker_s": 60 * WORKER_ALIVE_S}
         async with self._engine.begin() as connection:
-            gone = await connection.execute(statements.EXPIRE_RUNS, ages)
-            await connection.execute(statements.EXPIRE_EVENTS, ages)
-            await connection.execute(statements.EXPIRE_WORKERS, ages)
+            gone = await connection.execute(queries.EXPIRE_RUNS, ages)
+            await connection.execute(queries.EXPIRE_EVENTS, ages)
+            await connection.execute(queries.EXPIRE_WORKERS, ages)
         return gone.rowcount
 
     async def beat(self, worker: WorkerRow) -> None:
@@ -424,14 +424,14 @@ class Store:
         """The workers that are alive, as far as they reported."""
         async with self._engine.connect() as connection:
             rows = (
-                await connection.execute(statements.WORKERS_ALIVE, {"alive_s": WORKER_ALIVE_S})
+                await connection.execute(queries.WORKERS_ALIVE, {"alive_s": WORKER_ALIVE_S})
             ).mappings()
             return [WorkerRow(**row) for row in rows]
 
     async def stats(self) -> QueueStats:
         """What waits and what is being judged."""
         async with self._engine.connect() as connection:
-            rows = (await connection.execute(statements.STATS)).all()
+            rows = (await connection.execute(queries.STATS)).all()
         return QueueStats(
             waiting={row.kind: row.waiting for row in rows},
             running=sum(row.running for row in rows),
@@ -452,7 +452,7 @@ class Store:
 
 @dataclass(frozen=True)
 class _NewJudging:
-    """The values of `statements.QUEUE`."""
+    """The values of `queries.QUEUE`."""
 
     submission: str
     number: int
@@ -482,7 +482,7 @@ async def _replay(connection: AsyncConnection, new: NewSubmission) -> Accepted |
 
 async def _room(connection: AsyncConnection, new: NewSubmission, bounds: Bounds) -> int:
     """How many of the student's are not finished. Raises `Refused` when there is no room."""
-    load = (await connection.execute(statements.LOAD, {"student": new.student})).one()
+    load = (await connection.execute(queries.LOAD, {"student": new.student})).one()
     if load.everybody >= bounds.queue_limit:
         raise QueueFull(
             f"{load.everybody} submissions are waiting, as many as may. Try again in a moment.",
@@ -496,7 +496,7 @@ async def _room(connection: AsyncConnection, new: NewSubmission, bounds: Bounds)
     if bounds.hourly_quota:
         hour = (
             await connection.execute(
-                statements.HOUR, {"student": new.student, "quota": bounds.hourly_quota}
+                queries.HOUR, {"student": new.student, "quota": bounds.hourly_quota}
             )
         ).one_or_none()
         if hour is not None:
@@ -510,7 +510,7 @@ async def _room(connection: AsyncConnection, new: NewSubmission, bounds: Bounds)
 
 
 async def _ahead(connection: AsyncConnection, judging: int) -> int:
-    ahead = await connection.scalar(statements.AHEAD, {"judging": judging})
+    ahead = await connection.scalar(queries.AHEAD, {"judging": judging})
     return ahead or 0
 
 
