@@ -46,7 +46,6 @@ BOX_STATES = ("warm", "busy", "starting", "lost")
 KEEPER_S = 0.5  # between two looks of the keeper
 KEEPER_LONGEST_S = 5.0  # ... while boxes cannot be started
 PING_EVERY_S = 2.0
-MISSED_PINGS = 2
 KEEPER_END_S = 40.0
 SEED_BITS = 48
 MAX_FILES = 64
@@ -347,21 +346,28 @@ class Judge:
     # --- the keeper --------------------------------------------------------------------------
 
     def _keep(self) -> None:
-        wait_s, next_ping, missed = KEEPER_S, time.monotonic() + PING_EVERY_S, 0
+        wait_s, next_ping = KEEPER_S, time.monotonic() + PING_EVERY_S
         while not self._closed.is_set():
             self._look.wait(wait_s)
             self._look.clear()
             if self._closed.is_set():
                 return
             if time.monotonic() > next_ping:
+                self._check_grader()
                 self._check_runners()
-                missed = self._ping(missed)
                 next_ping = time.monotonic() + PING_EVERY_S
             try:
                 self.recover()
                 wait_s = KEEPER_S
             except (JudgeFault, SandboxError):  # told by whoever needs a box meanwhile
                 wait_s = min(2 * wait_s, KEEPER_LONGEST_S)
+
+    def _check_grader(self) -> None:
+        """End a grader that does not answer, asked twice: we may have been stopped ourselves."""
+        grader = self._grader
+        if grader is None or grader.gone or grader.answers() or grader.answers():
+            return
+        grader.kill()
 
     def _check_runners(self) -> None:
         """End idle boxes that do not answer: alive as far as one sees, but stopped from outside."""
@@ -374,16 +380,6 @@ class Judge:
                     self._pool.give_back(slot)
         if self._reserve is not None:
             self._reserve.check()
-
-    def _ping(self, missed: int) -> int:
-        """Ask the grader; how often in a row it has not answered. It is ended at the second."""
-        grader = self._grader
-        if grader is None or grader.gone or grader.answers():
-            return 0
-        if missed + 1 < MISSED_PINGS:
-            return missed + 1
-        grader.kill()
-        return 0
 
 
 def too_large(problem: Problem, files: Mapping[str, bytes]) -> str | None:

@@ -180,9 +180,9 @@ class Slot:
             self.discard()
 
     def discard(self) -> None:
-        """End the box; another takes its place when it is needed."""
+        """End the box, without waiting for it; another takes its place when it is needed."""
         if self._box is not None:
-            self._box.kill()
+            threading.Thread(target=self._box.kill, daemon=True, name="box-ending").start()
         self._box = None
         self._memory_bytes = 0
 

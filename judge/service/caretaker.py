@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from functools import partial
 
 import psycopg
 import structlog
@@ -48,14 +49,12 @@ class Caretaker:
 
     async def _look(self) -> None:
         async with self._engine.begin() as connection:
-            locked = await connection.scalar(
-                text("SELECT pg_try_advisory_xact_lock(:key)"), {"key": LOCK}
-            )
-            if locked:
+            await connection.execute(_RELEASE_WHEN_FROZEN)
+            if await connection.scalar(_LOCK, {"key": LOCK}):
                 await self._care()
 
     async def _care(self) -> None:
-        wanted = await self._store.unfinished(ROW_WITHOUT_JOB_S)
+        wanted = partial(self._store.unfinished, ROW_WITHOUT_JOB_S)
         rescued = await self._queue.rescue(WORKER_ALIVE_S, wanted)
         if rescued:
             LOG.warning("queued again", judgings=rescued)
@@ -63,3 +62,8 @@ class Caretaker:
         if now - self._expired_at > EXPIRE_EVERY_S:
             self._expired_at = now
             await self._store.expire(RUNS_KEPT_S, EVENTS_KEPT_S)
+
+
+_LOCK = text("SELECT pg_try_advisory_xact_lock(:key)")
+# A process that was stopped while it holds the lock must not keep the others from caring.
+_RELEASE_WHEN_FROZEN = text("SET LOCAL idle_in_transaction_session_timeout TO '10s'")

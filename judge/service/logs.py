@@ -12,7 +12,7 @@ from typing import Literal
 import structlog
 
 QUIET = {
-    "procrastinate": logging.ERROR,  # a job that is given back is no news
+    "procrastinate": logging.CRITICAL,  # our own handlers tell what fails
     "alembic": logging.WARNING,
     "uvicorn": logging.WARNING,
     "uvicorn.error": logging.WARNING,

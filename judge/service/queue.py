@@ -69,6 +69,7 @@ class PrepareTask:
 
 Task = JudgeTask | PrepareTask
 Handler = Callable[[Task], Awaitable[None]]
+Wanted = Callable[[], Awaitable[Sequence[tuple[JudgeTask, int]]]]
 
 
 class GiveBack(Exception):
@@ -141,25 +142,23 @@ class Queue:
         async with self._engine.begin() as connection:
             await connection.execute(_CANCEL, {"arguments": asdict(task)})
 
-    async def rescue(self, stalled_s: float, wanted: Sequence[tuple[JudgeTask, int]]) -> int:
+    async def rescue(self, stalled_s: float, wanted: Wanted) -> int:
         """Queue again what was lost; how many.
 
         That is: what workers hold whose last heartbeat is older than `stalled_s`; and of `wanted`,
-        tasks with their priority, what has no job at all.
+        tasks with their priority, what has no job at all. `wanted` is asked after the jobs were
+        looked at, so that what is finished meanwhile is not taken for lost.
         """
         async with self._engine.begin() as connection:
             stalled = await connection.execute(_QUEUE_STALLED, {"stalled_s": stalled_s})
             await connection.execute(_FORGET_WORKERS, {"silent_s": FORGOTTEN_S})
             rescued = len(stalled.all())
-            priorities = {task.judging: priority for task, priority in wanted}
-            if not priorities:
-                return rescued
-            lost = await connection.execute(_WITHOUT_JOB, {"judgings": list(priorities)})
+            queued = set((await connection.execute(_QUEUED)).scalars())
             raw = await connection.get_raw_connection()
-            for (judging,) in lost.all():
-                job = JudgeTask(judging)
-                await self.enqueue(raw.driver_connection, job, priorities[judging])  # type: ignore[arg-type]  # ours is psycopg's
-                rescued += 1
+            for task, priority in await wanted():
+                if task.judging not in queued:
+                    await self.enqueue(raw.driver_connection, task, priority)  # type: ignore[arg-type]  # ours is psycopg's
+                    rescued += 1
         return rescued
 
     async def stats(self) -> Jobs:
@@ -202,6 +201,11 @@ class Queue:
         self._running.add(task)
         try:
             await self._handle(task)
+        except GiveBack:
+            raise
+        except Exception:  # whatever it is, it will be tried again: let it not be in silence
+            LOG.exception("job failed", task=task)
+            raise
         finally:
             self._running.discard(task)
 
@@ -274,11 +278,7 @@ _QUEUE_STALLED = text("""
     )
 """)
 _FORGET_WORKERS = text("SELECT procrastinate_prune_stalled_workers_v1(:silent_s)")
-_WITHOUT_JOB = text("""
-    SELECT wanted.judging FROM unnest(CAST(:judgings AS bigint[])) AS wanted (judging)
-    WHERE NOT EXISTS (
-        SELECT FROM procrastinate_jobs AS job
-        WHERE job.status IN ('todo', 'doing')
-            AND CAST(job.args ->> 'judging' AS bigint) = wanted.judging
-    )
+_QUEUED = text("""
+    SELECT CAST(args ->> 'judging' AS bigint) FROM procrastinate_jobs
+    WHERE status IN ('todo', 'doing') AND args ? 'judging'
 """)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import psycopg
@@ -256,6 +257,10 @@ def cut_connections(url: str) -> None:
         )
 
 
+async def nothing() -> list[tuple[JudgeTask, int]]:
+    return []
+
+
 # --- rescue ---------------------------------------------------------------------------------------
 
 
@@ -267,8 +272,8 @@ def test_the_jobs_of_a_silent_worker_are_queued_again(database_url: str, problem
             " VALUES (now() - interval '9 s') RETURNING id)"
             " UPDATE procrastinate_jobs SET status = 'doing', worker_id = (SELECT id FROM silent)"
         )
-        assert await service.queue.rescue(10.0, []) == 0
-        assert await service.queue.rescue(8.0, []) == 1
+        assert await service.queue.rescue(10.0, nothing) == 0
+        assert await service.queue.rescue(8.0, nothing) == 1
         assert (await service.queue.stats()).waiting == 1
 
     run(database_url, problem, test)
@@ -280,7 +285,7 @@ def test_a_job_of_a_worker_nobody_knows_is_queued_again(
     async def test(service: Service) -> None:
         await accepted(service.store, new(problem))
         await service.execute("UPDATE procrastinate_jobs SET status = 'doing', worker_id = NULL")
-        assert await service.queue.rescue(8.0, []) == 1
+        assert await service.queue.rescue(8.0, nothing) == 1
 
     run(database_url, problem, test)
 
@@ -292,8 +297,8 @@ def test_a_row_without_a_job_gets_one_and_one_with_a_job_no_other(
         lost = await accepted(service.store, new(problem))
         await accepted(service.store, new(problem))
         await service.queue.cancel(JudgeTask(lost))
-        wanted = await service.store.unfinished(0.0)
-        assert len(wanted) == 2
+        wanted = partial(service.store.unfinished, 0.0)
+        assert len(await wanted()) == 2
         assert await service.queue.rescue(8.0, wanted) == 1
         assert await service.queue.rescue(8.0, wanted) == 0
         taken, handle = recorder()
@@ -348,5 +353,21 @@ def test_of_several_caretakers_one_acts_and_the_lost_is_found(
         stop.set()
         await asyncio.gather(*caretakers)
         assert (await service.queue.stats()).waiting == 1
+
+    run(database_url, problem, test)
+
+
+def test_what_is_finished_while_the_jobs_are_looked_at_is_not_lost(
+    database_url: str, problem: Problem
+) -> None:
+    async def test(service: Service) -> None:
+        judging = await accepted(service.store, new(problem))
+
+        async def finish_first() -> list[tuple[JudgeTask, int]]:
+            wanted = await service.store.unfinished(0.0)
+            await service.queue.cancel(JudgeTask(judging))
+            return wanted
+
+        assert await service.queue.rescue(8.0, finish_first) == 0
 
     run(database_url, problem, test)
