@@ -98,6 +98,7 @@ class Worker:
         self._problems: OrderedDict[str, Problem] = OrderedDict()
         self._state: State = "ready"
         self._why = ""
+        self._busy = 0  # threads that use the judge
         self._pause = asyncio.Event()  # nothing new is taken
         self._abandon = asyncio.Event()  # nothing is finished any more
 
@@ -251,7 +252,11 @@ class Worker:
     async def _in_thread(self, work: Callable[[], T]) -> T:
         """Have a thread do it. Raises what it raises, and `_Abandoned` when it takes too long."""
         working = asyncio.get_running_loop().run_in_executor(self._threads, work)
-        await _either(self._abandon.wait(), working)
+        self._busy += 1
+        try:
+            await _either(self._abandon.wait(), working)
+        finally:
+            self._busy -= 1
         if not working.done():
             working.add_done_callback(_ignore)
             raise _Abandoned
@@ -365,7 +370,8 @@ class Worker:
         beats_alone = 0
         while True:
             boxes = self._judge.boxes()
-            beats_alone = beats_alone + 1 if boxes["lost"] == sum(boxes.values()) else 0
+            alone = not self._busy and boxes["lost"] == sum(boxes.values())
+            beats_alone = beats_alone + 1 if alone else 0
             if beats_alone > 1:  # a judge that can help itself has begun to by now
                 self._pause_for(JudgeFault("all boxes were lost"))
             with contextlib.suppress(*DATABASE_AWAY):
