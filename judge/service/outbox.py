@@ -1,8 +1,9 @@
 """The events of one attempt, on their way from the judge to the store.
 
-One write at a time, and each takes what has gathered meanwhile: the first event goes out at once,
-and a slow database makes writes larger, not later. `Finished` is held back, since it belongs into
-the transaction that stores the verdict.
+One write at a time, and each takes what has gathered meanwhile. A tier's end goes out at once,
+other events within moments: a write for each check would take processors from the checks
+themselves. `Finished` is held back, since it belongs into the transaction that stores the verdict,
+and takes along what was not written by then.
 
 A write that failed may have happened all the same. What follows it therefore begins anew:
 `Restarted`, and all events so far.
@@ -11,16 +12,18 @@ A write that failed may have happened all the same. What follows it therefore be
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from judge.events import Event, Finished, Restarted, Started, StreamEvent
+from judge.events import Event, Finished, Restarted, Started, StreamEvent, TierFinished
 from judge.service.records import Claim
 from judge.service.store import Store
 
+GATHER_S = 0.05
 RETRY_S = 0.5
 # What a database that is away, starting, or out of disk raises.
 DATABASE_AWAY = (OperationalError, InterfaceError, PoolTimeoutError, OSError)
@@ -38,6 +41,7 @@ class Outbox:
         self._lost = False
         self._closing = False
         self._news = asyncio.Event()
+        self._urgent = asyncio.Event()
 
     @property
     def events(self) -> list[Event]:
@@ -54,41 +58,51 @@ class Outbox:
         if not self._closing:
             self._events.append(event)
             self._news.set()
+            if isinstance(event, TierFinished | Restarted):
+                self._urgent.set()
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[None]:
-        """Write in the background meanwhile. What is left then is for `flush`."""
+        """Write in the background meanwhile. What is left then is the `rest`."""
         writing = asyncio.create_task(self._write())
         try:
             yield
         finally:
             self._closing = True
             self._news.set()
+            self._urgent.set()
             await writing
 
-    async def flush(self) -> None:
-        """Write what is left, unless the lease is lost. Raises what `DATABASE_AWAY` names."""
-        unwritten = [
-            event for event in self._events[self._written :] if not isinstance(event, Finished)
-        ]
-        if self._lost or not (unwritten or self._unsure):
-            return
-        told: list[StreamEvent] = [*unwritten]
+    @property
+    def rest(self) -> list[StreamEvent]:
+        """What the store does not have yet, as far as it is known to have the others."""
+        unwritten = self._events[self._written :]
         if self._unsure:
-            told = [Restarted(), Started(), *self._events[: self._written], *unwritten]
+            return [Restarted(), Started(), *self._events]
+        return [*unwritten]
+
+    async def _flush(self) -> None:
+        """Write what is left, unless the lease is lost. Raises what `DATABASE_AWAY` names."""
+        count = len(self._events)
+        told = [event for event in self.rest if not isinstance(event, Finished)]
+        if self._lost or not told:
+            return
         self._unsure = True
         self._lost = not await self._store.append(self._claim, told)
         self._unsure = False
-        self._written += len(unwritten)
+        self._written = count - isinstance(self._events[count - 1], Finished)
 
     async def _write(self) -> None:
         while True:
             await self._news.wait()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._urgent.wait(), GATHER_S)
             self._news.clear()
+            self._urgent.clear()
             if self._closing:
                 return
             try:
-                await self.flush()
+                await self._flush()
             except DATABASE_AWAY:
                 await asyncio.sleep(RETRY_S)
                 self._news.set()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sqlalchemy import and_, bindparam, func, select, text
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.dialects.postgresql import JSON
 
 from judge.service.tables import JUDGINGS, SUBMISSIONS
 
@@ -46,7 +46,7 @@ CLAIM = text(f"""
     ), told AS (
         INSERT INTO events (judging_id, data)
         SELECT claimed.id, each.event
-        FROM claimed, unnest(ARRAY[CAST(:restarted AS jsonb), CAST(:started AS jsonb)])
+        FROM claimed, unnest(ARRAY[CAST(:restarted AS json), CAST(:started AS json)])
             WITH ORDINALITY AS each (event, place)
         WHERE claimed.attempts > 1 OR each.place = 2
         ORDER BY each.place
@@ -73,11 +73,11 @@ APPEND = text(f"""
     ), told AS (
         INSERT INTO events (judging_id, data)
         SELECT lease.id, each.event
-        FROM lease, jsonb_array_elements(:events) WITH ORDINALITY AS each (event, place)
+        FROM lease, json_array_elements(:events) WITH ORDINALITY AS each (event, place)
         ORDER BY each.place
     )
     SELECT pg_notify(:channel, submission_id), {_LAZILY} FROM lease
-""").bindparams(bindparam("events", type_=JSONB))  # noqa: S608  # as above
+""").bindparams(bindparam("events", type_=JSON))  # noqa: S608  # as above
 
 # One row with the lease that was last, and how long the student waited; none when it is finished.
 FINISH = text("""
@@ -88,17 +88,17 @@ FINISH = text("""
     RETURNING attempts, accepted_ms + CAST(
         extract(epoch FROM clock_timestamp() - created_at) * 1000 AS double precision
     ) AS waited_ms
-""").bindparams(bindparam("result", type_=JSONB))
+""").bindparams(bindparam("result", type_=JSON))
 
 TELL = text("""
     WITH told AS (
         INSERT INTO events (judging_id, data)
         SELECT CAST(:judging AS bigint), each.event
-        FROM jsonb_array_elements(:events) WITH ORDINALITY AS each (event, place)
+        FROM json_array_elements(:events) WITH ORDINALITY AS each (event, place)
         ORDER BY each.place
     )
     SELECT pg_notify(:channel, :submission)
-""").bindparams(bindparam("events", type_=JSONB))
+""").bindparams(bindparam("events", type_=JSON))
 
 ACCEPT = text("""
     WITH accepted AS (
@@ -121,7 +121,7 @@ QUEUE = text("""
         RETURNING id
     )
     INSERT INTO events (judging_id, data)
-    SELECT id, jsonb_build_object('type', 'queued', 'ahead', (
+    SELECT id, json_build_object('type', 'queued', 'ahead', (
         SELECT count(*) FROM judgings AS other
         WHERE other.state = 'queued' AND other.priority >= :priority
     ))

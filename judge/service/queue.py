@@ -182,13 +182,16 @@ class Queue:
                 update_heartbeat_interval=HEARTBEAT_S,
                 stalled_worker_timeout=FORGOTTEN_S,
             )
-            reconciling = asyncio.create_task(self._reconcile(worker))
+            beside = [
+                asyncio.create_task(self._reconcile(worker)),
+                asyncio.create_task(self._stay_alive(worker)),
+            ]
             try:
                 await worker.run()  # type: ignore[no-untyped-call]  # theirs is not annotated
             finally:
-                reconciling.cancel()
-                with contextlib.suppress(asyncio.CancelledError):
-                    await reconciling
+                for task in beside:
+                    task.cancel()
+                await asyncio.gather(*beside, return_exceptions=True)
 
     async def _run_judging(self, judging: int) -> None:
         await self._run(JudgeTask(judging))
@@ -208,6 +211,14 @@ class Queue:
             raise
         finally:
             self._running.discard(task)
+
+    async def _stay_alive(self, worker: Worker) -> None:
+        """Keep the heartbeat going while what runs is ended: Procrastinate's own has stopped."""
+        while True:
+            await asyncio.sleep(HEARTBEAT_S)
+            if worker.worker_id is not None:
+                with contextlib.suppress(ConnectorException):
+                    await self._app.job_manager.update_heartbeat(worker.worker_id)
 
     async def _reconcile(self, worker: Worker) -> None:
         """Queue jobs again that have our name on them, but that we have not run for two looks."""

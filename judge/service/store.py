@@ -20,7 +20,7 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from judge.events import STREAM_EVENT, Finished, Restarted, Started, StreamEvent
+from judge.events import STREAM_EVENT, Restarted, Started, StreamEvent
 from judge.grader.messages import CheckCard
 from judge.problem import Problem
 from judge.results import Chart, Result
@@ -332,11 +332,17 @@ class Store:
             written = (await connection.execute(queries.APPEND, values)).one_or_none()
         return written is not None
 
-    async def finish(self, claim: Claim, result: Result, events: Sequence[StreamEvent]) -> bool:
+    async def finish(
+        self,
+        claim: Claim,
+        result: Result,
+        rest: Sequence[StreamEvent],
+        events: Sequence[StreamEvent],
+    ) -> bool:
         """Store the verdict; False when there is one already.
 
-        `events` are all of the attempt; what `append` has written is not written again. The last is
-        the `Finished`.
+        `events` are all of the attempt, `Finished` last; `rest` are those at its end that were not
+        written yet, or what else makes the stream complete.
         """
         values = {
             "judging": claim.judging,
@@ -350,11 +356,10 @@ class Store:
             last = (await connection.execute(queries.FINISH, values)).one_or_none()
             if last is None:
                 return False
-            finish = [event for event in events if isinstance(event, Finished)]
             whole = [Restarted(), Started(), *events]
             told = {
                 "judging": claim.judging,
-                "events": _rows(finish if last.attempts == claim.lease else whole),
+                "events": _rows(rest if last.attempts == claim.lease else whole),
                 "channel": CHANNEL,
                 "submission": claim.submission,
             }

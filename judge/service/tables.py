@@ -19,8 +19,9 @@ from sqlalchemy import (
     func,
     text,
 )
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.dialects.postgresql import JSON, JSONB
 
+# Where the order of keys means something (spans, charts, their tables) it is JSON, not JSONB.
 METADATA = MetaData(
     naming_convention={
         "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -86,7 +87,7 @@ JUDGINGS = Table(
     Column("score", Float),
     Column("sandbox", Text),
     Column("image", Text),
-    Column("result", JSONB),
+    Column("result", JSON),
     UniqueConstraint("submission_id", "number"),
     Index("ix_judgings_unfinished", "priority", "id", postgresql_where=text("state <> 'finished'")),
     Index(None, "finished_at"),
@@ -98,7 +99,7 @@ EVENTS = Table(
     METADATA,
     Column("id", BigInteger, primary_key=True),
     Column("judging_id", BigInteger, ForeignKey("judgings.id", ondelete="CASCADE"), nullable=False),
-    Column("data", JSONB, nullable=False),
+    Column("data", JSON, nullable=False),
     Index(None, "judging_id", "id"),
 )
 
@@ -110,7 +111,7 @@ PROBLEM_VERSIONS = Table(
     Column("version", Text, primary_key=True),
     Column("slug", Text, nullable=False),
     Column("contents", LargeBinary, nullable=False),
-    Column("facts", JSONB),
+    Column("facts", JSON),
     _moment("created_at", now=True),
 )
 

@@ -234,9 +234,8 @@ class Worker:
         until, wait_s = answered + KEPT_S, OFFER_FIRST_S
         while True:
             try:
-                await outbox.flush()
                 timed = _timed(result, claim, time.monotonic() - answered)
-                return await self._store.finish(claim, timed, outbox.events)
+                return await self._store.finish(claim, timed, outbox.rest, outbox.events)
             except DATABASE_AWAY as error:
                 if time.monotonic() > until or self._abandon.is_set():
                     raise

@@ -90,7 +90,7 @@ class Api:
         result = make(claim) if make else judged(claim)
         events = list(replay(result))
         assert await self.store.append(claim, events[:-1])
-        assert await self.store.finish(claim, result, events)
+        assert await self.store.finish(claim, result, events[-1:], events)
         return result
 
 

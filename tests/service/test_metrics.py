@@ -12,7 +12,7 @@ from judge.service.queue import Queue
 from judge.service.records import WorkerRow
 from judge.service.store import Store
 from judge.verdicts import Verdict
-from tests.service.made import accepted, claimed, double, events, new, result
+from tests.service.made import accepted, claimed, double, finish, new
 
 Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 
@@ -36,7 +36,7 @@ def test_metrics_tell_what_waits_what_was_judged_and_who_works(
             await store.publish([problem])
             for verdict in (Verdict.AC, Verdict.WA, Verdict.WA):
                 claim = await claimed(store, await accepted(store, new(problem)))
-                await store.finish(claim, result(claim, problem, verdict), events(verdict))
+                await finish(store, claim, problem, verdict)
             await accepted(store, new(problem, kind="run"))
             await store.beat(WorkerRow("w", "host", 1, "docker", 2, "ready", "", {"warm": 3}))
             samples = await read(engine, store, database_url)
@@ -65,7 +65,7 @@ def test_a_histogram_never_falls(database_url: str, tmp_path: Path) -> None:
             await store.publish([problem])
             for _ in range(3):
                 claim = await claimed(store, await accepted(store, new(problem)))
-                await store.finish(claim, result(claim, problem), events())
+                await finish(store, claim, problem)
             samples = await read(engine, store, database_url)
         buckets = [
             value for (name, _labels), value in samples.items() if name.endswith("seconds_bucket")

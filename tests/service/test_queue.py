@@ -14,9 +14,9 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from judge.problem import Problem
 from judge.service.caretaker import Caretaker
 from judge.service.database import connected, plain_url
-from judge.service.queue import GiveBack, JudgeTask, PrepareTask, Queue, Task
+from judge.service.queue import HEARTBEAT_S, GiveBack, JudgeTask, PrepareTask, Queue, Task
 from judge.service.store import Store
-from tests.service.made import accepted, claimed, double, events, new, result
+from tests.service.made import accepted, claimed, double, finish, new
 
 SOON_S = 15.0
 
@@ -90,7 +90,7 @@ def test_runs_come_before_submissions_and_rejudges_after(
         store = service.store
         old = new(problem, "old")
         claim = await claimed(store, await accepted(store, old))
-        await store.finish(claim, result(claim, problem), events())
+        await finish(store, claim, problem)
         await service.queue.cancel(JudgeTask(claim.judging))
         rejudge = await store.rejudge(old.id, problem.version)
         submit = await accepted(store, new(problem, "ann"))
@@ -228,6 +228,27 @@ def test_stopping_waits_for_what_runs_and_takes_nothing_new(
             stop.set()
         assert ended.is_set()
         assert (await service.queue.stats()).waiting == 1
+
+    run(database_url, problem, test)
+
+
+def test_a_worker_that_ends_is_not_taken_for_dead(database_url: str, problem: Problem) -> None:
+    async def test(service: Service) -> None:
+        await accepted(service.store, new(problem))
+        begun, go_on = asyncio.Event(), asyncio.Event()
+
+        async def handle(_task: Task) -> None:
+            begun.set()
+            await go_on.wait()
+
+        async with service.working(handle) as stop:
+            await begun.wait()
+            stop.set()
+            await asyncio.sleep(3 * HEARTBEAT_S)
+            rescued = await service.queue.rescue(2 * HEARTBEAT_S, nothing)
+            go_on.set()
+        assert rescued == 0
+        assert await service.idle()
 
     run(database_url, problem, test)
 

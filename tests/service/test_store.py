@@ -31,6 +31,7 @@ from tests.service.made import (
     claimed,
     double,
     events,
+    finish,
     new,
     newest,
     result,
@@ -157,7 +158,7 @@ def test_a_verdict_is_stored_with_where_and_how_long(database_url: str, problem:
         assert claim.queued_ms > 0
         assert claim.accepted_ms > 0
         assert await store.append(claim, events()[:2])
-        assert await store.finish(claim, result(claim, problem), events())
+        assert await finish(store, claim, problem)
         stored = await store.submission(claim.submission)
         assert stored is not None
         assert (stored.judging.state, stored.judging.verdict) == ("finished", Verdict.AC)
@@ -175,7 +176,7 @@ def test_what_is_finished_cannot_be_claimed(database_url: str, problem: Problem)
         await store.publish([problem])
         judging = await accepted(store, new(problem))
         claim = await claimed(store, judging)
-        await store.finish(claim, result(claim, problem), events())
+        await finish(store, claim, problem)
         assert await store.claim(judging, "w") is None
         assert await store.claim(judging + 1, "w") is None
 
@@ -210,8 +211,8 @@ def test_the_first_complete_verdict_wins_whoever_has_it(
         late = await claimed(store, judging, "late")
         fresh = await claimed(store, judging, "fresh")
         await store.append(fresh, events()[:2])
-        assert await store.finish(late, result(late, problem), events())
-        assert not await store.finish(fresh, result(fresh, problem, Verdict.WA), events())
+        assert await finish(store, late, problem)
+        assert not await finish(store, fresh, problem, Verdict.WA)
         assert not await store.append(fresh, events()[2:3])
         stored = await store.submission(late.submission)
         assert stored is not None
@@ -229,9 +230,7 @@ def test_many_verdicts_at_once_are_one(database_url: str, problem: Problem) -> N
         await store.publish([problem])
         judging = await accepted(store, new(problem))
         claims = [await claimed(store, judging) for _ in range(6)]
-        won = await asyncio.gather(
-            *(store.finish(each, result(each, problem), events()) for each in claims)
-        )
+        won = await asyncio.gather(*(finish(store, each, problem) for each in claims))
         assert sum(won) == 1
         assert (await types(store, judging)).count("finished") == 1
         assert sum(tally.count for tally in await store.tallies()) == 1
@@ -290,12 +289,12 @@ def test_a_rejudge_is_another_judging_with_the_same_seed(
         with pytest.raises(StillJudging):
             await store.rejudge(submission.id, problem.version)
         claim = await claimed(store, judging)
-        await store.finish(claim, result(claim, problem, Verdict.WA), events(Verdict.WA))
+        await finish(store, claim, problem, Verdict.WA)
         second = await store.rejudge(submission.id, problem.version)
         assert second == await newest(store, submission.id)
         again = await claimed(store, second)
         assert (again.seed, again.files, again.lease) == (claim.seed, claim.files, 1)
-        await store.finish(again, result(again, problem), events())
+        await finish(store, again, problem)
         history = await store.judgings(submission.id)
         assert [(each.number, each.verdict) for each in history] == [
             (1, Verdict.WA), (2, Verdict.AC),
@@ -333,7 +332,7 @@ def test_runs_and_old_events_and_silent_workers_are_forgotten(
         run, submit = new(problem, kind="run"), new(problem)
         await store.accept(run, ROOMY)
         claim = await claimed(store, await accepted(store, submit))
-        await store.finish(claim, result(claim, problem), events())
+        await finish(store, claim, problem)
         await store.beat(WorkerRow("w", "host", 1, "docker", 2, "ready"))
         await store.expire(3600, 3600)
         assert await store.submission(run.id) is not None
@@ -394,7 +393,7 @@ def test_verdicts_are_counted_by_how_long_they_took(database_url: str, problem: 
         await store.publish([problem])
         for verdict in (Verdict.AC, Verdict.WA, Verdict.AC):
             claim = await claimed(store, await accepted(store, new(problem)))
-            await store.finish(claim, result(claim, problem, verdict), events(verdict))
+            await finish(store, claim, problem, verdict)
         counted = {
             verdict: sum(each.count for each in await store.tallies() if each.verdict == verdict)
             for verdict in ("AC", "WA")
@@ -415,6 +414,6 @@ def test_deleting_a_submission_takes_everything_with_it(
         await store.expire(0, 0)
         assert await store.claim(claim.judging, "w") is None
         assert not await store.append(claim, events()[:1])
-        assert not await store.finish(claim, result(claim, problem), events())
+        assert not await finish(store, claim, problem)
 
     run_with_store(database_url, test)

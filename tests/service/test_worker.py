@@ -359,7 +359,8 @@ def test_a_lost_lease_ends_the_events_and_the_first_verdict_stays(
         assert names(told[last:]) == ["started", *WHOLE[2:8], "finished"]
         assert judging.result is not None
         late = judging.result.model_copy(update={"verdict": Verdict.WA})
-        assert not await bench.store.finish(other, late, [Finished(verdict=Verdict.WA, score=0)])
+        said = [Finished(verdict=Verdict.WA, score=0)]
+        assert not await bench.store.finish(other, late, said, said)
         assert (await bench.judging(submission)).verdict is Verdict.AC
 
     run(database_url, tmp_path, test)

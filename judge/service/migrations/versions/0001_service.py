@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 from procrastinate.schema import SchemaManager
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.dialects.postgresql import JSON, JSONB
 
 revision = "0001"
 down_revision = None
@@ -68,7 +68,7 @@ def _create_judgings() -> None:
         sa.Column("version", sa.Text, nullable=False),
         sa.Column("slug", sa.Text, nullable=False),
         sa.Column("contents", sa.LargeBinary, nullable=False),
-        sa.Column("facts", JSONB),
+        sa.Column("facts", JSON),
         sa.Column("created_at", sa.DateTime(timezone=True), server_default=NOW, nullable=False),
         sa.PrimaryKeyConstraint("version", name="pk_problem_versions"),
     )
@@ -91,7 +91,7 @@ def _create_judgings() -> None:
         sa.Column("score", sa.Float),
         sa.Column("sandbox", sa.Text),
         sa.Column("image", sa.Text),
-        sa.Column("result", JSONB),
+        sa.Column("result", JSON),
         sa.PrimaryKeyConstraint("id", name="pk_judgings"),
         sa.UniqueConstraint("submission_id", "number", name="uq_judgings_submission_id_number"),
         sa.ForeignKeyConstraint(
@@ -115,7 +115,7 @@ def _create_judgings() -> None:
         "events",
         sa.Column("id", sa.BigInteger, nullable=False),
         sa.Column("judging_id", sa.BigInteger, nullable=False),
-        sa.Column("data", JSONB, nullable=False),
+        sa.Column("data", JSON, nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_events"),
         sa.ForeignKeyConstraint(
             ["judging_id"], ["judgings.id"], name="fk_events_judging_id", ondelete="CASCADE"
