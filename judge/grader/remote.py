@@ -328,9 +328,9 @@ def _changed_arguments(
     kwargs: dict[str, object],
 ) -> tuple[ChangedArgument, ...]:
     """The arguments whose elements are no longer those that were sent."""
-    after = _arguments_after(record, rest)
-    if not record.changed:
+    if not record.changed and not len(rest):
         return ()
+    after = _arguments_after(record, rest)
     changed = []
     named: list[tuple[str | int, object]] = [*enumerate(args), *kwargs.items()]
     for key, value in named:

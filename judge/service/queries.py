@@ -129,6 +129,11 @@ QUEUE = text("""
     RETURNING judging_id
 """)
 
+EVENTS_AFTER = text("""
+    SELECT id, data FROM events WHERE judging_id = :judging AND id > :after
+    ORDER BY id LIMIT :limit
+""")
+
 AHEAD = text("""
     SELECT count(*)
     FROM judgings AS mine JOIN judgings AS other

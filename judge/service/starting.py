@@ -7,8 +7,10 @@ CannotStart     the process cannot begin, or go on; the message says what to do
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
+
+import uvloop
 
 from judge.service import running
 from judge.service.database import DatabaseError
@@ -36,7 +38,7 @@ def serve(
         running.listen(host, port) as listener,
         _database(settings, announce) as url,
     ):
-        asyncio.run(running.serve(settings, url, listener, announce, with_worker=with_worker))
+        _run(running.serve(settings, url, listener, announce, with_worker=with_worker))
 
 
 def work(settings: Settings, announce: Announce) -> None:
@@ -49,7 +51,12 @@ def work(settings: Settings, announce: Announce) -> None:
                 "there is no queue to work for: set JUDGE_DATABASE_URL, or start `judge serve` "
                 "on this machine first"
             )
-        asyncio.run(running.work(settings, url, announce))
+        _run(running.work(settings, url, announce))
+
+
+def _run(process: Coroutine[None, None, None]) -> None:
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(process)
 
 
 @contextmanager

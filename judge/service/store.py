@@ -46,7 +46,6 @@ from judge.service.records import (
     WorkerRow,
 )
 from judge.service.tables import (
-    EVENTS,
     JUDGINGS,
     PROBLEM_VERSIONS,
     SOURCES,
@@ -85,7 +84,7 @@ class Store:
         try:
             return await self._accept(new, bounds)
         except IntegrityError:  # the same key came twice at once, and the other was faster
-            async with self._engine.connect() as connection:
+            async with self._single.connect() as connection:
                 earlier = await _replay(connection, new)
             if earlier is None:
                 raise
@@ -137,7 +136,7 @@ class Store:
     async def submission(self, submission_id: str) -> StoredSubmission | None:
         """A submission with its newest judging; None when there is none."""
         query = queries.SUBMISSIONS_WHOLE.where(SUBMISSIONS.c.id == submission_id)
-        async with self._engine.connect() as connection:
+        async with self._single.connect() as connection:
             row = (await connection.execute(query)).mappings().one_or_none()
         return None if row is None else _stored_submission(row)
 
@@ -163,12 +162,12 @@ class Store:
             query = query.where(
                 text("(submissions.created_at, submissions.id) < (:edge_at, :edge_id)")
             )
-            async with self._engine.connect() as connection:
+            async with self._single.connect() as connection:
                 found = (await connection.execute(position)).one_or_none()
             if found is None:
                 return []
             query = query.params(edge_at=found[0], edge_id=found[1])
-        async with self._engine.connect() as connection:
+        async with self._single.connect() as connection:
             rows = (await connection.execute(query)).mappings().all()
         return [_stored_submission(row) for row in rows]
 
@@ -179,13 +178,13 @@ class Store:
             .where(JUDGINGS.c.submission_id == submission_id)
             .order_by(JUDGINGS.c.number)
         )
-        async with self._engine.connect() as connection:
+        async with self._single.connect() as connection:
             rows = (await connection.execute(query)).mappings().all()
         return [_stored_judging(row) for row in rows]
 
     async def sources(self, submission_id: str) -> dict[str, bytes]:
         """The files of a submission."""
-        async with self._engine.connect() as connection:
+        async with self._single.connect() as connection:
             return await _sources(connection, submission_id)
 
     async def rejudge(self, submission_id: str, version: str) -> int:
@@ -222,19 +221,14 @@ class Store:
 
     async def events_after(self, judging: int, after: int, limit: int = PAGE) -> list[StoredEvent]:
         """The next events of a judging, oldest first; at most `limit`."""
-        query = (
-            select(EVENTS.c.id, EVENTS.c.data)
-            .where(EVENTS.c.judging_id == judging, EVENTS.c.id > after)
-            .order_by(EVENTS.c.id)
-            .limit(limit)
-        )
-        async with self._engine.connect() as connection:
-            rows = (await connection.execute(query)).all()
+        values = {"judging": judging, "after": after, "limit": limit}
+        async with self._single.connect() as connection:
+            rows = (await connection.execute(queries.EVENTS_AFTER, values)).all()
         return [StoredEvent(row.id, STREAM_EVENT.validate_python(row.data)) for row in rows]
 
     async def ahead(self, judging: int) -> int:
         """How many that wait are judged before this one."""
-        async with self._engine.connect() as connection:
+        async with self._single.connect() as connection:
             return await _ahead(connection, judging)
 
     # --- problems --------------------------------------------------------------------------------
@@ -263,7 +257,7 @@ class Store:
         query = select(PROBLEM_VERSIONS.c.slug, PROBLEM_VERSIONS.c.contents).where(
             PROBLEM_VERSIONS.c.version == version
         )
-        async with self._engine.connect() as connection:
+        async with self._single.connect() as connection:
             row = (await connection.execute(query)).one_or_none()
         if row is None:
             raise UnknownRow(f"there is no problem version {version}")
@@ -284,7 +278,7 @@ class Store:
         query = select(PROBLEM_VERSIONS.c.version, PROBLEM_VERSIONS.c.facts).where(
             PROBLEM_VERSIONS.c.version.in_(list(versions)), PROBLEM_VERSIONS.c.facts.is_not(None)
         )
-        async with self._engine.connect() as connection:
+        async with self._single.connect() as connection:
             rows = (await connection.execute(query)).all()
         return {row.version: _facts_in(row.facts) for row in rows}
 
@@ -388,7 +382,7 @@ class Store:
             JUDGINGS.c.state != "finished",
             JUDGINGS.c.created_at < func.now() - func.make_interval(0, 0, 0, 0, 0, 0, older_than_s),
         )
-        async with self._engine.connect() as connection:
+        async with self._single.connect() as connection:
             rows = (await connection.execute(query)).all()
         return [(JudgeTask(row.id), row.priority) for row in rows]
 
@@ -427,7 +421,7 @@ class Store:
 
     async def workers(self) -> list[WorkerRow]:
         """The workers that are alive, as far as they reported."""
-        async with self._engine.connect() as connection:
+        async with self._single.connect() as connection:
             rows = (
                 await connection.execute(queries.WORKERS_ALIVE, {"alive_s": WORKER_ALIVE_S})
             ).mappings()
@@ -435,7 +429,7 @@ class Store:
 
     async def stats(self) -> QueueStats:
         """What waits and what is being judged."""
-        async with self._engine.connect() as connection:
+        async with self._single.connect() as connection:
             rows = (await connection.execute(queries.STATS)).all()
         return QueueStats(
             waiting={row.kind: row.waiting for row in rows},
@@ -445,13 +439,13 @@ class Store:
 
     async def tallies(self) -> list[Tally]:
         """Every verdict that was ever given, counted."""
-        async with self._engine.connect() as connection:
+        async with self._single.connect() as connection:
             rows = (await connection.execute(select(TALLIES))).mappings()
             return [Tally(**row) for row in rows]
 
     async def ping(self) -> None:
         """Raise what the database raises when it is away."""
-        async with self._engine.connect() as connection:
+        async with self._single.connect() as connection:
             await connection.execute(select(1))
 
 

@@ -30,6 +30,7 @@ from judge.service.folding import replay
 from judge.service.models import Position
 from judge.service.parts import Parts
 from judge.service.records import StoredSubmission
+from judge.service.store import PAGE
 
 MEDIA_TYPE = "text/event-stream"
 RETRY_MS = 1000
@@ -79,7 +80,7 @@ async def frames(
                 new = []
             for frame in new:
                 yield frame
-            if not new:
+            if not (reader.has_more or reader.is_over):
                 await bell.wait(POLL_S)
 
 
@@ -90,10 +91,14 @@ async def replayed(result: Result) -> AsyncGenerator[bytes, None]:
 
 
 class _Reader:
-    """How far a stream has come. `is_over` when there is nothing more to read."""
+    """How far a stream has come.
+
+    `is_over` when there is nothing more to read, `has_more` when there is already.
+    """
 
     def __init__(self, parts: Parts, submission: StoredSubmission, after: int) -> None:
         self.is_over = False
+        self.has_more = False
         self._store = parts.store
         self._submission = submission
         self._after = after
@@ -105,6 +110,7 @@ class _Reader:
         """The frames of what is new: a page at most, and now and then a word that we are here."""
         judging = self._submission.judging.id
         page = await self._store.events_after(judging, self._after)
+        self.has_more = len(page) >= PAGE
         for stored in page:
             self._after = stored.id
             self._note(stored.event)
