@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help serve setup image demo test lint format clean
+.PHONY: help serve setup image demo test chaos lint format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -28,6 +28,9 @@ demo: image ## judge the reference, an alternative and three known mistakes
 
 test: image ## run all tests
 	$(BIN)/pytest
+
+chaos: image ## judge a thousand submissions while workers are killed
+	$(BIN)/python -m tests.service.chaos --submissions 1000 --workers 2
 
 lint: setup ## check style and types
 	$(BIN)/ruff check .

@@ -41,6 +41,8 @@ ALTER ROLE judge PASSWORD '$(cat "$password")'
 SQL
 
 # A client whose machine or network is gone shall not hold locks for hours.
+# Each process of the judge may open some 35 connections.
 exec postgres -D "$data" -c listen_addresses='*' -c unix_socket_directories=/tmp \
+    -c max_connections=400 \
     -c log_checkpoints=off -c tcp_user_timeout=15s \
     -c tcp_keepalives_idle=10 -c tcp_keepalives_interval=3 -c tcp_keepalives_count=3

@@ -32,7 +32,7 @@ from judge.grader.messages import CheckCard, Job, JobLimits
 from judge.grader_box import GraderBox, grader_spec, wait_for_grader
 from judge.problem import Problem
 from judge.recording import Recording, refused
-from judge.results import Environment, Kind, Result
+from judge.results import SEED_BITS, Environment, Kind, Result
 from judge.slots import ZYGOTE_BYTES, Pool, Reserve, Slot, runner_spec
 from judge.sources import source_size
 from judge.verdicts import Verdict
@@ -47,7 +47,6 @@ KEEPER_S = 0.5  # between two looks of the keeper
 KEEPER_LONGEST_S = 5.0  # ... while boxes cannot be started
 PING_EVERY_S = 2.0
 KEEPER_END_S = 40.0
-SEED_BITS = 48
 MAX_FILES = 64
 
 OnEvent = Callable[[Event], None]

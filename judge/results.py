@@ -17,6 +17,7 @@ from judge.verdicts import Verdict
 Number = float | Literal["NaN", "Infinity", "-Infinity"]
 Kind = Literal["submit", "run", "tests"]
 State = Literal["queued", "judging", "finished"]
+SEED_BITS = 48  # of a seed that nobody chose
 SCHEMA_FILE = Path(__file__).with_name("schema.json")
 
 
@@ -140,7 +141,10 @@ class Limits(Record):
 
 
 class Timing(Record):
-    """Milliseconds. `spans` are the parts of `judged_ms`, by name, in the order they ran."""
+    """Milliseconds. `spans` are the parts of `judged_ms`, by name, in the order they ran.
+
+    A service has more around them: `accepted` and `claimed` before, `stored` after.
+    """
 
     queued_ms: float = 0.0
     judged_ms: float = 0.0

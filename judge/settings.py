@@ -102,6 +102,11 @@ class Settings(BaseSettings):
         description="names, separated by commas, by which the service may be addressed besides "
         "IP addresses, localhost and the machine's own name",
     )
+    trusted_proxies: str = Field(
+        default="127.0.0.1,::1",
+        description="addresses or networks, separated by commas, of proxies whose forwarding "
+        "headers are believed",
+    )
     queue_limit: int = Field(
         default=1000, ge=1, description="submissions that may wait or be judged at once, in all"
     )

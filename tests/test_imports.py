@@ -78,6 +78,23 @@ def test_the_sandbox_knows_no_judge() -> None:
     assert not offenders
 
 
+def test_only_commands_know_the_service() -> None:
+    offenders = {
+        f"{name}: {imported}"
+        for name, path in modules().items()
+        for imported in imports_of(path)
+        if imported.startswith("judge.service")
+        and not name.startswith(("judge.service", "judge.commands"))
+    }
+    assert not offenders
+
+
+def test_what_answers_requests_has_no_hands() -> None:
+    for name in ("judge.service.api", "judge.client"):
+        assert not reachable(name) & {"judge.judging", "judge.slots"}
+    assert not {each for each in reachable("judge.client") if each.startswith("judge.service")}
+
+
 def test_no_module_imports_itself_in_the_end() -> None:
     TopologicalSorter(graph()).prepare()  # raises CycleError, which names the cycle
 

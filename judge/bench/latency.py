@@ -36,7 +36,7 @@ class LatencyReport(Record):
     ratio_docker_run_to_judge: float | None
     ratio_cold_pytest_to_judge: float
     ratio_judge_to_bare: float = Field(
-        description="sandboxed judging alone, from claimed to the last tier "
+        description="sandboxed judging alone, from claimed and read to the last tier "
         "(`judging_ms_p50`), over `bare_ms_p50`; without HTTP, queue and store"
     )
     cores: int
@@ -44,7 +44,9 @@ class LatencyReport(Record):
     checks: int = Field(description="how many each of the four passed")
     first_tier_ms_p50: float = Field(description="from POST to the first `tier_finished` event")
     first_tier_ms_p95: float
-    judging_ms_p50: float = Field(description="from claimed to the end of the last tier")
+    judging_ms_p50: float = Field(
+        description="from when it is claimed and read to the end of its last tier"
+    )
     judging_ms_p95: float
     spans_ms_p50: dict[str, float] = Field(description="medians of the spans of the results")
     problem: str

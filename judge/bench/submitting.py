@@ -55,6 +55,6 @@ def submit(client: Client, slug: str, answer: Answer) -> Submitted:
 
 
 def judging_ms(result: Result) -> float:
-    """Of one submission: from when a worker claimed it to the end of its last tier."""
+    """Of one submission: from when a worker has claimed and read it to the end of its last tier."""
     spans = result.timing.spans
     return result.timing.judged_ms - sum(spans.get(name, 0.0) for name in AFTER_THE_TIERS)

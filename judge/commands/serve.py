@@ -5,7 +5,7 @@ What they run is imported when they do: it takes a second that other commands ne
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -28,10 +28,8 @@ def serve(
     settings = load_settings()
     try:
         starting.serve(settings, host, port, announce, with_worker=not no_worker)
-    except starting.NotAsked as error:
-        fail(str(error), Status.USAGE)
     except starting.CannotStart as error:
-        fail(str(error), Status.JUDGE_FAILURE)
+        _fail(error, by_user=error.by_user)
 
 
 def work(
@@ -50,7 +48,9 @@ def work(
         settings = settings.model_copy(update={"slots": slots})
     try:
         starting.work(settings, announce)
-    except starting.NotAsked as error:
-        fail(str(error), Status.USAGE)
     except starting.CannotStart as error:
-        fail(str(error), Status.JUDGE_FAILURE)
+        _fail(error, by_user=error.by_user)
+
+
+def _fail(error: Exception, *, by_user: bool) -> NoReturn:
+    fail(str(error), Status.USAGE if by_user else Status.JUDGE_FAILURE)

@@ -26,6 +26,7 @@ from judge.manifest import (
 )
 from judge.problem import Problem, list_slugs, load_problem
 from judge.results import Record
+from judge.service.database import DATABASE_AWAY
 
 TRACKS = "tracks.toml"
 CHECK_EVERY_S = 1.0
@@ -130,9 +131,9 @@ class Bank:
         while not stop.is_set():
             try:
                 await self.refresh()
-            except Exception:
-                # Whatever keeps a new version from being published (the database is away, for
-                # one) leaves the old one standing, and the next second tries again.
+            except (*DATABASE_AWAY, OSError):
+                # What keeps a new version from being read or published leaves the old one
+                # standing, and the next second tries again.
                 LOG.warning("problems not refreshed", exc_info=True)
             try:
                 await asyncio.wait_for(stop.wait(), CHECK_EVERY_S)

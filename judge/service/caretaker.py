@@ -10,12 +10,11 @@ import asyncio
 import contextlib
 from functools import partial
 
-import psycopg
 import structlog
 from sqlalchemy import text
-from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from judge.service.database import DATABASE_AWAY
 from judge.service.queue import Queue
 from judge.service.store import WORKER_ALIVE_S, Store
 
@@ -42,7 +41,7 @@ class Caretaker:
         while not stop.is_set():
             try:
                 await self._look()
-            except (SQLAlchemyError, psycopg.Error, OSError) as error:
+            except DATABASE_AWAY as error:
                 LOG.warning("caretaker interrupted", error=str(error).partition("\n")[0])
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(stop.wait(), EVERY_S)

@@ -12,13 +12,23 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import psycopg
+import psycopg_pool
 import sqlalchemy
 from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 from alembic.util import CommandError
+from procrastinate.exceptions import ConnectorException
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
+from sqlalchemy.exc import (
+    ArgumentError,
+    DBAPIError,
+    InterfaceError,
+    InternalError,
+    OperationalError,
+)
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.pool import NullPool
 
@@ -27,6 +37,27 @@ MIGRATION_LOCK = 0x6A75646765  # any number, the same in every process
 CONNECT_S = 10
 POOL = 8
 MORE_WHEN_BUSY = 16
+# A process that is stopped in the middle of a transaction, or cut off, lets go of its locks.
+CONNECTION = {
+    "connect_timeout": CONNECT_S,
+    "options": "-c idle_in_transaction_session_timeout=10s",
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 20_000,
+}
+# What a database that is away, starting, out of disk, or tired of us raises.
+DATABASE_AWAY = (
+    OperationalError,
+    InterfaceError,
+    InternalError,
+    PoolTimeoutError,
+    psycopg.OperationalError,
+    psycopg.InterfaceError,
+    psycopg.InternalError,
+    psycopg_pool.PoolTimeout,
+    ConnectorException,
+)
 
 
 class DatabaseError(Exception):
@@ -59,7 +90,7 @@ def connect(database_url: str) -> AsyncEngine:
         max_overflow=MORE_WHEN_BUSY,
         pool_timeout=CONNECT_S,
         pool_pre_ping=False,  # a round trip for each use; a broken connection is one 503 instead
-        connect_args={"connect_timeout": CONNECT_S},
+        connect_args=CONNECTION,
     )
 
 
@@ -85,7 +116,7 @@ def migrate(database_url: str) -> None:
             connection.execute(sqlalchemy.select(sqlalchemy.func.pg_advisory_lock(MIGRATION_LOCK)))
             connection.commit()
             _upgrade(connection)
-    except OperationalError as error:
+    except DBAPIError as error:  # it is away, or does not let us make tables
         where = url.render_as_string(hide_password=True)
         raise DatabaseError(f"{where} cannot be used: {first_line(error)}") from None
     finally:

@@ -16,31 +16,19 @@ import secrets
 from collections.abc import Mapping
 from enum import Enum
 
-import psycopg
-import psycopg_pool
 import structlog
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from procrastinate.exceptions import ConnectorException
 from pydantic import Field
-from sqlalchemy import exc as sqlalchemy_errors
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import compile_path
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from judge.results import Record
+from judge.service.database import DATABASE_AWAY
 
 MEDIA_TYPE = "application/problem+json"
-DATABASE_AWAY = (
-    sqlalchemy_errors.OperationalError,
-    sqlalchemy_errors.InterfaceError,
-    sqlalchemy_errors.TimeoutError,
-    psycopg.OperationalError,
-    psycopg.InterfaceError,
-    psycopg_pool.PoolTimeout,
-    ConnectorException,
-)
 RETRY_AFTER_DATABASE_S = 2
 LOG = structlog.get_logger()
 

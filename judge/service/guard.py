@@ -155,7 +155,7 @@ async def _read_body(receive: Receive, headers: Headers) -> Receive:
     client goes away before its end.
     """
     announced = headers.get("content-length", "0")
-    if not announced.isdigit() or int(announced) > BODY_LIMIT_BYTES:
+    if not (announced.isascii() and announced.isdigit()) or int(announced) > BODY_LIMIT_BYTES:
         raise _too_large()
     body = bytearray()
     more_body = True

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from fastapi import APIRouter, Response
 from sqlalchemy.exc import ProgrammingError
 
-from judge.service.errors import DATABASE_AWAY, ErrorKind
+from judge.service.database import DATABASE_AWAY
+from judge.service.errors import ErrorKind
 from judge.service.metrics import CONTENT_TYPE
 from judge.service.models import Health, Readiness, refusals
 from judge.service.parts import Parts, TheParts
 from judge.service.records import WorkerRow
-from judge.service.store import WORKER_ALIVE_S
 
 router = APIRouter(tags=["operations"])
 
@@ -67,11 +67,10 @@ async def _reasons(parts: Parts) -> list[str]:
 
 def _why_idle(workers: Sequence[WorkerRow]) -> Iterator[str]:
     """Why no worker would take a submission; nothing when one would."""
-    alive = [worker for worker in workers if worker.seen_s <= WORKER_ALIVE_S]
-    if any(worker.state == "ready" for worker in alive):
+    if any(worker.state == "ready" for worker in workers):
         return
-    if not alive:
+    if not workers:
         yield "No worker is running: start `judge work`."
-    for worker in alive:
+    for worker in workers:
         why = f": {worker.why}" if worker.why else ""
         yield f"Worker {worker.host}/{worker.pid} is {worker.state}{why}."

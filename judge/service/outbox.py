@@ -16,17 +16,13 @@ import contextlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from sqlalchemy.exc import InterfaceError, OperationalError
-from sqlalchemy.exc import TimeoutError as PoolTimeoutError
-
 from judge.events import Event, Finished, Restarted, Started, StreamEvent, TierFinished
+from judge.service.database import DATABASE_AWAY
 from judge.service.records import Claim
 from judge.service.store import Store
 
 GATHER_S = 0.05
 RETRY_S = 0.5
-# What a database that is away, starting, or out of disk raises.
-DATABASE_AWAY = (OperationalError, InterfaceError, PoolTimeoutError, OSError)
 
 
 class Outbox:

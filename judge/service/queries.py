@@ -68,7 +68,7 @@ CLAIM = text(f"""
 APPEND = text(f"""
     WITH lease AS (
         SELECT id, submission_id FROM judgings
-        WHERE id = :judging AND attempts = :lease AND state = 'judging'
+        WHERE id = :judging AND attempts = :lease AND worker = :worker AND state = 'judging'
         FOR SHARE
     ), told AS (
         INSERT INTO events (judging_id, data)
@@ -79,13 +79,13 @@ APPEND = text(f"""
     SELECT pg_notify(:channel, submission_id), {_LAZILY} FROM lease
 """).bindparams(bindparam("events", type_=JSON))  # noqa: S608  # as above
 
-# One row with the lease that was last, and how long the student waited; none when it is finished.
+# One row with whose lease was last, and how long the student waited; none when it is finished.
 FINISH = text("""
     UPDATE judgings
     SET state = 'finished', finished_at = clock_timestamp(), verdict = :verdict, score = :score,
         sandbox = :sandbox, image = :image, result = :result
     WHERE id = :judging AND state <> 'finished'
-    RETURNING attempts, accepted_ms + CAST(
+    RETURNING attempts, worker, accepted_ms + CAST(
         extract(epoch FROM clock_timestamp() - created_at) * 1000 AS double precision
     ) AS waited_ms
 """).bindparams(bindparam("result", type_=JSON))
@@ -148,25 +148,30 @@ LOAD = text("""
     WHERE judging.state <> 'finished'
 """)
 
-UNFINISHED_OF = text("""
-    SELECT count(*)
-    FROM judgings AS judging JOIN submissions AS submission
-        ON submission.id = judging.submission_id
-    WHERE judging.state <> 'finished' AND submission.student = :student
-""")
-
 # Seconds until there is room for one more: until the oldest of the last hour's leaves it.
 HOUR = text("""
-    SELECT CAST(extract(epoch FROM created_at + interval '1 hour' - now()) AS double precision)
-        AS wait_s
-    FROM submissions
-    WHERE student = :student AND created_at > now() - interval '1 hour'
-    ORDER BY created_at DESC OFFSET :quota - 1 LIMIT 1
+    SELECT CAST(
+        extract(epoch FROM judging.created_at + interval '1 hour' - now()) AS double precision
+    ) AS wait_s
+    FROM judgings AS judging JOIN submissions AS submission
+        ON submission.id = judging.submission_id
+    WHERE submission.student = :student AND judging.created_at > now() - interval '1 hour'
+    ORDER BY judging.created_at DESC OFFSET :quota - 1 LIMIT 1
 """)
 
+# Of one student, one transaction after another sees what the one before has made.
+ONE_AT_A_TIME = text("SELECT pg_advisory_xact_lock(hashtextextended(:student, 0))")
+
+# Only what has a verdict, and has had it for long.
 EXPIRE_RUNS = text("""
-    DELETE FROM submissions
-    WHERE kind = 'run' AND created_at < now() - make_interval(secs => :runs_s)
+    DELETE FROM submissions AS submission
+    WHERE kind = 'run' AND created_at < now() - make_interval(secs => :runs_s) AND NOT EXISTS (
+        SELECT FROM judgings AS judging
+        WHERE judging.submission_id = submission.id AND (
+            judging.state <> 'finished'
+            OR judging.finished_at >= now() - make_interval(secs => :runs_s)
+        )
+    )
 """)
 
 EXPIRE_EVENTS = text("""
@@ -176,13 +181,13 @@ EXPIRE_EVENTS = text("""
 """)
 
 EXPIRE_WORKERS = text("""
-    DELETE FROM workers WHERE seen_at < now() - make_interval(secs => :worker_s)
+    DELETE FROM workers
+    WHERE seen_at < now() - make_interval(secs => :worker_s)
 """)
 
 WORKERS_ALIVE = text("""
-    SELECT id, host, pid, sandbox, slots, state, why, boxes,
-        CAST(extract(epoch FROM now() - seen_at) AS double precision) AS seen_s
-    FROM workers WHERE seen_at > now() - make_interval(secs => :alive_s)
+    SELECT id, host, pid, sandbox, slots, state, why, boxes FROM workers
+    WHERE seen_at > now() - make_interval(secs => :alive_s)
     ORDER BY id
 """)
 

@@ -29,17 +29,15 @@ from typing import Any
 import procrastinate
 import psycopg
 import structlog
-from procrastinate.exceptions import ConnectorException
 from procrastinate.jobs import Job
 from procrastinate.retry import BaseRetryStrategy, RetryDecision
 from procrastinate.worker import Worker
 from psycopg.rows import TupleRow
 from sqlalchemy import bindparam, text
 from sqlalchemy.dialects.postgresql import JSONB
-from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from judge.service.database import plain_url
+from judge.service.database import CONNECTION, DATABASE_AWAY, plain_url
 
 HEARTBEAT_S = 2.0
 POLL_S = 1.0
@@ -94,7 +92,11 @@ class Queue:
     def __init__(self, database_url: str, engine: AsyncEngine) -> None:
         self._engine = engine
         self._connector = procrastinate.PsycopgConnector(
-            conninfo=plain_url(database_url), min_size=1, max_size=8, configure=_configure
+            conninfo=plain_url(database_url),
+            kwargs=CONNECTION,
+            min_size=1,
+            max_size=8,
+            configure=_configure,
         )
         self._app = procrastinate.App(connector=self._connector)
         self._judge = self._app.task(name="judge", queue=QUEUE, retry=_Again())(self._run_judging)
@@ -131,7 +133,7 @@ class Queue:
                 await working
             except asyncio.CancelledError:
                 break
-            except (ConnectorException, psycopg.Error, OSError) as error:
+            except DATABASE_AWAY as error:
                 LOG.warning("queue lost, connecting again", error=str(error))
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(asyncio.shield(stopped), RESTART_S)
@@ -150,7 +152,9 @@ class Queue:
         looked at, so that what is finished meanwhile is not taken for lost.
         """
         async with self._engine.begin() as connection:
-            stalled = await connection.execute(_QUEUE_STALLED, {"stalled_s": stalled_s})
+            late = {"stalled_s": stalled_s, "attempts": PREPARE_ATTEMPTS}
+            await connection.execute(_GIVE_UP_PREPARING, late)
+            stalled = await connection.execute(_QUEUE_STALLED, late)
             await connection.execute(_FORGET_WORKERS, {"silent_s": FORGOTTEN_S})
             rescued = len(stalled.all())
             queued = set((await connection.execute(_QUEUED)).scalars())
@@ -217,7 +221,7 @@ class Queue:
         while True:
             await asyncio.sleep(HEARTBEAT_S)
             if worker.worker_id is not None:
-                with contextlib.suppress(ConnectorException):
+                with contextlib.suppress(*DATABASE_AWAY):
                     await self._app.job_manager.update_heartbeat(worker.worker_id)
 
     async def _reconcile(self, worker: Worker) -> None:
@@ -225,7 +229,7 @@ class Queue:
         suspected: set[int] = set()
         while True:
             await asyncio.sleep(2 * HEARTBEAT_S)
-            with contextlib.suppress(SQLAlchemyError, ConnectorException):
+            with contextlib.suppress(*DATABASE_AWAY):
                 held = await self._held(worker.worker_id)
                 forgotten = {job for job, task in held.items() if task not in self._running}
                 for job in forgotten & suspected:
@@ -280,14 +284,21 @@ _COUNT = text("""
 _HELD = text(
     "SELECT id, args FROM procrastinate_jobs WHERE status = 'doing' AND worker_id = :worker"
 )
-_QUEUE_STALLED = text("""
-    SELECT job.id, procrastinate_retry_job_v2(job.id, now(), NULL, NULL, NULL)
+_STALLED = """
     FROM procrastinate_jobs AS job
     LEFT JOIN procrastinate_workers AS worker ON worker.id = job.worker_id
     WHERE job.status = 'doing' AND (
         worker.id IS NULL OR worker.last_heartbeat < now() - make_interval(secs => :stalled_s)
     )
-""")
+"""
+_QUEUE_STALLED = text(
+    f"SELECT job.id, procrastinate_retry_job_v2(job.id, now(), NULL, NULL, NULL) {_STALLED}"
+)
+# Attempts at a judging are counted by the store; at preparing, which nobody waits for, here.
+_GIVE_UP_PREPARING = text(
+    "DELETE FROM procrastinate_jobs WHERE id IN ("  # noqa: S608 - no value is put into the text
+    f"SELECT job.id {_STALLED} AND job.args ? 'version' AND job.attempts + 1 >= :attempts)"
+)
 _FORGET_WORKERS = text("SELECT procrastinate_prune_stalled_workers_v1(:silent_s)")
 _QUEUED = text("""
     SELECT CAST(args ->> 'judging' AS bigint) FROM procrastinate_jobs

@@ -142,7 +142,7 @@ class StoredEvent:
 
 @dataclass(frozen=True)
 class Claim:
-    """A judging that a worker has taken; `lease` is the number of this attempt.
+    """A judging that a worker has taken; `lease` is the number of this attempt, and `worker` whose.
 
     `accepted_ms` is from the request to its commit, `queued_ms` from there to this claim.
     """
@@ -150,6 +150,7 @@ class Claim:
     judging: int
     submission: str
     lease: int
+    worker: str
     kind: Kind
     problem: str
     version: str
@@ -175,7 +176,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class WorkerRow:
-    """A worker and how it is; `why` says what it waits for. `seen_s` is the age of its report."""
+    """A worker and how it is; `why` says what it waits for."""
 
     id: str
     host: str
@@ -185,7 +186,6 @@ class WorkerRow:
     state: Literal["ready", "waiting", "stopping"]
     why: str = ""
     boxes: Mapping[str, int] = field(default_factory=dict)
-    seen_s: float = 0.0
 
 
 @dataclass(frozen=True)

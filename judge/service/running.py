@@ -9,12 +9,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import platform
 import signal
 import socket
+import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from ipaddress import ip_address
 from secrets import token_hex
 
@@ -22,19 +25,23 @@ import structlog
 import uvicorn
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from judge.faults import JudgeFault
 from judge.judging import Judge
 from judge.service.api import create_app
 from judge.service.bank import Bank
 from judge.service.caretaker import Caretaker
-from judge.service.database import connected
+from judge.service.database import DATABASE_AWAY, connected
 from judge.service.doorbell import Doorbell
 from judge.service.metrics import Metrics
 from judge.service.parts import Parts
 from judge.service.queue import Queue
+from judge.service.records import WorkerRow
 from judge.service.store import Store
-from judge.service.worker import Worker
+from judge.service.waiting import either
+from judge.service.worker import BEAT_S, Worker
 from judge.settings import Settings
 from judge.startup import choose_launcher
+from sandbox.boxes import SandboxError
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 CLOSE_PATIENCE_S = 5  # for requests that are being answered when the server stops
@@ -111,16 +118,18 @@ async def _serve_http(parts: Parts, listener: socket.socket, stop: Stop) -> None
         create_app(parts),
         log_config=None,
         access_log=False,
+        proxy_headers=True,
+        forwarded_allow_ips=parts.settings.trusted_proxies,
         server_header=False,
         timeout_graceful_shutdown=CLOSE_PATIENCE_S,
         lifespan="off",
     )
     server = _Server(config)
     serving = asyncio.create_task(server.serve(sockets=[listener]))
-    await _first(serving, stop.gracefully)
+    await either(serving, stop.gracefully)
     server.should_exit = True
     parts.doorbell.ring_all()  # so that open streams see that they are to end
-    await _first(serving, stop.at_once)
+    await either(serving, stop.at_once)
     server.force_exit = True
     await serving
 
@@ -165,35 +174,94 @@ async def work(settings: Settings, database_url: str, announce: Announce) -> Non
         stop.gracefully.set()
 
 
-async def _work(
-    settings: Settings,
-    kept: _Kept,
-    announce: Announce,
-    stop: Stop,
-) -> None:
-    slots = settings.processors
-    with ExitStack() as opened:
-        judge = await asyncio.to_thread(_warm_judge, settings, slots, announce, opened)
-        try:
-            name = f"{socket.gethostname()}-{os.getpid()}-{token_hex(3)}"
-            worker = Worker(kept.store, kept.queue, judge, name=name, slots=slots)
+async def _work(settings: Settings, kept: _Kept, announce: Announce, stop: Stop) -> None:
+    name = f"{socket.gethostname()}-{os.getpid()}-{token_hex(3)}"
+    warming = _Warming(settings, announce)
+    try:
+        judge = await _warmed(warming, kept.store, name, stop)
+        if judge is not None:
+            worker = Worker(kept.store, kept.queue, judge, name=name, slots=settings.processors)
             await worker.run(stop.gracefully, stop.at_once)
-        finally:
-            await asyncio.to_thread(opened.close)
+    finally:
+        await asyncio.to_thread(warming.close)
 
 
-def _warm_judge(
-    settings: Settings,
-    slots: int,
-    announce: Announce,
-    opened: ExitStack,
-) -> Judge:
-    launcher = choose_launcher(settings, None, announce)
-    opened.callback(launcher.close)
-    began = time.monotonic()
-    judge = opened.enter_context(Judge.start(launcher, slots, spare=True))
-    announce(f"worker: {slots} slots, warm after {time.monotonic() - began:.1f} s")
-    return judge
+async def _warmed(warming: _Warming, store: Store, name: str, stop: Stop) -> Judge | None:
+    """The judge when its boxes are warm; None when we are asked to stop before.
+
+    Meanwhile the store hears that there will be one. Raises `SandboxError`, `JudgeFault`.
+    """
+    row = WorkerRow(
+        id=name, host=platform.node(), pid=os.getpid(), sandbox="", slots=0,
+        state="waiting", why="its boxes are starting",
+    )  # fmt: skip
+    while not (stop.gracefully.is_set() or warming.ended.done()):
+        with contextlib.suppress(*DATABASE_AWAY):
+            await store.beat(row)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(BEAT_S):
+                await either(warming.ended, stop.gracefully)
+    return warming.ended.result() if warming.ended.done() else None
+
+
+class _Warming:
+    """A judge on its way, in a thread that nobody has to wait for.
+
+    Making an image can take minutes and cannot be interrupted; the thread ends with the process.
+    `ended` has the judge, or what went wrong.
+    """
+
+    def __init__(self, settings: Settings, announce: Announce) -> None:
+        self.ended: asyncio.Future[Judge] = asyncio.get_running_loop().create_future()
+        self._settings = settings
+        self._announce = announce
+        self._opened = ExitStack()
+        self._opening = threading.Lock()
+        self._is_closed = False
+        threading.Thread(target=self._warm, daemon=True, name="warming").start()
+
+    def close(self) -> None:
+        """End what there is, and what there will be."""
+        with self._opening:
+            self._is_closed = True
+            self._opened.close()
+
+    def _warm(self) -> None:
+        loop = self.ended.get_loop()
+        try:
+            judge = self._judge()
+        except (SandboxError, JudgeFault) as error:
+            tell = partial(_settle, self.ended, error)
+        else:
+            tell = partial(_settle, self.ended, judge)
+        with contextlib.suppress(RuntimeError):  # the loop has ended: nobody waits any more
+            loop.call_soon_threadsafe(tell)
+
+    def _judge(self) -> Judge:
+        launcher = choose_launcher(self._settings, None, self._announce)
+        self._keep(launcher.close)
+        slots, began = self._settings.processors, time.monotonic()
+        judge = Judge.start(launcher, slots, spare=True)
+        self._keep(judge.close)
+        self._announce(f"worker: {slots} slots, warm after {time.monotonic() - began:.1f} s")
+        return judge
+
+    def _keep(self, close: Callable[[], None]) -> None:
+        """Close it with the others, or now when they are closed already."""
+        with self._opening:
+            self._opened.callback(close)
+            if self._is_closed:
+                self._opened.close()
+                raise JudgeFault("asked to stop")
+
+
+def _settle(ended: asyncio.Future[Judge], outcome: Judge | Exception) -> None:
+    if ended.cancelled():
+        return
+    if isinstance(outcome, Exception):
+        ended.set_exception(outcome)
+    else:
+        ended.set_result(outcome)
 
 
 # --- what both need -------------------------------------------------------------------------------
@@ -236,12 +304,3 @@ async def _stoppable() -> AsyncIterator[Stop]:
         for each in heeded:
             loop.remove_signal_handler(each)
             signal.signal(each, before[each])
-
-
-async def _first(task: asyncio.Task[None], event: asyncio.Event) -> None:
-    """Return when the task is done or the event is set."""
-    waiting = asyncio.create_task(event.wait())
-    await asyncio.wait([task, waiting], return_when=asyncio.FIRST_COMPLETED)
-    waiting.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await waiting

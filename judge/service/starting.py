@@ -21,11 +21,14 @@ from judge.settings import Settings
 
 
 class CannotStart(Exception):
-    """The process cannot begin, or go on; the message says what to do."""
+    """The process cannot begin, or go on; the message says what to do.
 
+    `by_user` when what it was told cannot be done.
+    """
 
-class NotAsked(CannotStart):
-    """What it was told cannot be done."""
+    def __init__(self, words: str, *, by_user: bool = False) -> None:
+        super().__init__(words)
+        self.by_user = by_user
 
 
 def serve(
@@ -47,9 +50,10 @@ def work(settings: Settings, announce: Announce) -> None:
     with _explained():
         url = settings.database_url or running_url(settings.data)
         if url is None:
-            raise NotAsked(
+            raise CannotStart(
                 "there is no queue to work for: set JUDGE_DATABASE_URL, or start `judge serve` "
-                "on this machine first"
+                "on this machine first",
+                by_user=True,
             )
         _run(running.work(settings, url, announce))
 
@@ -77,7 +81,7 @@ def _explained() -> Iterator[None]:
         with _first_of_many():
             yield
     except running.CannotServe as error:
-        raise NotAsked(str(error)) from None
+        raise CannotStart(str(error), by_user=True) from None
     except (DatabaseError, EmbeddedError) as error:
         raise CannotStart(str(error)) from None
 

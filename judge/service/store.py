@@ -55,10 +55,10 @@ from judge.service.tables import (
 )
 from judge.verdicts import Verdict
 
-PRIORITIES = {"run": 30_000, "submit": 20_000, "tests": 20_000}
-REJUDGE_PRIORITY = 10_000
 PREPARE_PRIORITY = 40_000
-PRIORITY_RANGE = 9_999  # what a student's earlier submissions may take off a priority
+FIRST_PRIORITY = 30_000
+REJUDGE_PRIORITY = 9_999
+RANKS = 9_999  # of a student's unfinished submissions; later ones share the last
 BUCKETS_MS = (50.0, 100.0, 200.0, 500.0, 1e3, 2e3, 5e3, 1e4, 3e4, 6e4, math.inf)
 CHANNEL = "judge_events"
 PAGE = 500  # events read at once
@@ -95,7 +95,7 @@ class Store:
             earlier = await _replay(connection, new)
             if earlier is not None:
                 return earlier
-            mine = await _room(connection, new, bounds)
+            mine = await _room(connection, new.student, bounds)
             await connection.execute(
                 queries.ACCEPT,
                 {
@@ -115,7 +115,7 @@ class Store:
                 number=1,
                 version=new.version,
                 seed=new.seed,
-                priority=PRIORITIES[new.kind] - min(mine, PRIORITY_RANGE),
+                priority=_priority(new.kind, mine),
                 accepted_ms=(time.monotonic() - new.received_s) * 1000,
             )
             await self._queue_judging(connection, judging)
@@ -187,8 +187,11 @@ class Store:
         async with self._single.connect() as connection:
             return await _sources(connection, submission_id)
 
-    async def rejudge(self, submission_id: str, version: str) -> int:
-        """Judge a submission again, with the same seed. Raises `StillJudging`, `UnknownRow`."""
+    async def rejudge(self, submission_id: str, version: str, bounds: Bounds) -> int:
+        """Judge a submission again, with the same seed; the number of the judging.
+
+        Raises `Refused`, `StillJudging`, `UnknownRow`.
+        """
         async with self._engine.begin() as connection:
             locked = await connection.execute(
                 select(SUBMISSIONS.c.student)
@@ -208,13 +211,13 @@ class Store:
             ).one()
             if newest.state != "finished":
                 raise StillJudging("it is being judged")
-            mine = await connection.scalar(queries.UNFINISHED_OF, {"student": student})
+            mine = await _room(connection, student, bounds)
             judging = _NewJudging(
                 submission=submission_id,
                 number=newest.number + 1,
                 version=version,
                 seed=newest.seed,
-                priority=REJUDGE_PRIORITY - min(mine or 0, PRIORITY_RANGE),
+                priority=REJUDGE_PRIORITY - min(mine, RANKS),
                 accepted_ms=0.0,
             )
             return await self._queue_judging(connection, judging)
@@ -305,6 +308,7 @@ class Store:
             judging=judging,
             submission=row.submission_id,
             lease=row.attempts,
+            worker=worker,
             kind=row.kind,
             problem=row.problem,
             version=row.problem_version,
@@ -319,6 +323,7 @@ class Store:
         values = {
             "judging": claim.judging,
             "lease": claim.lease,
+            "worker": claim.worker,
             "events": _rows(events),
             "channel": CHANNEL,
         }
@@ -350,10 +355,11 @@ class Store:
             last = (await connection.execute(queries.FINISH, values)).one_or_none()
             if last is None:
                 return False
+            mine = (last.attempts, last.worker) == (claim.lease, claim.worker)
             whole = [Restarted(), Started(), *events]
             told = {
                 "judging": claim.judging,
-                "events": _rows(rest if last.attempts == claim.lease else whole),
+                "events": _rows(rest if mine else whole),
                 "channel": CHANNEL,
                 "submission": claim.submission,
             }
@@ -370,6 +376,7 @@ class Store:
                     JUDGINGS.c.id == claim.judging,
                     JUDGINGS.c.state == "judging",
                     JUDGINGS.c.attempts == claim.lease,
+                    JUDGINGS.c.worker == claim.worker,
                 )
                 .values(state="queued", attempts=claim.lease if counted else claim.lease - 1)
             )
@@ -479,9 +486,18 @@ async def _replay(connection: AsyncConnection, new: NewSubmission) -> Accepted |
     return Accepted(earlier.id, replayed=True)
 
 
-async def _room(connection: AsyncConnection, new: NewSubmission, bounds: Bounds) -> int:
+def _priority(kind: str, unfinished: int) -> int:
+    """Whom a student's next submission goes before: those of students with more unfinished.
+
+    Among equals a run goes first. A rejudge comes after all of them.
+    """
+    return FIRST_PRIORITY - 2 * min(unfinished, RANKS) + (kind == "run")
+
+
+async def _room(connection: AsyncConnection, student: str, bounds: Bounds) -> int:
     """How many of the student's are not finished. Raises `Refused` when there is no room."""
-    load = (await connection.execute(queries.LOAD, {"student": new.student})).one()
+    await connection.execute(queries.ONE_AT_A_TIME, {"student": student})
+    load = (await connection.execute(queries.LOAD, {"student": student})).one()
     if load.everybody >= bounds.queue_limit:
         raise QueueFull(
             f"{load.everybody} submissions are waiting, as many as may. Try again in a moment.",
@@ -495,7 +511,7 @@ async def _room(connection: AsyncConnection, new: NewSubmission, bounds: Bounds)
     if bounds.hourly_quota:
         hour = (
             await connection.execute(
-                queries.HOUR, {"student": new.student, "quota": bounds.hourly_quota}
+                queries.HOUR, {"student": student, "quota": bounds.hourly_quota}
             )
         ).one_or_none()
         if hour is not None:
@@ -572,8 +588,17 @@ def _stored_judging(row: RowMapping) -> StoredJudging:
         finished_at=row["finished_at"],
         verdict=Verdict(row["verdict"]) if row["verdict"] else None,
         score=row["score"],
-        result=None if result is None else Result.model_validate(result),
+        result=None if result is None else _timed(Result.model_validate(result), row),
     )
+
+
+def _timed(result: Result, row: RowMapping) -> Result:
+    """The result with one more span: what it took, beside judging, from the claim to the store."""
+    taken_ms = (row["finished_at"] - row["claimed_at"]).total_seconds() * 1000
+    stored_ms = round(max(0.0, taken_ms - result.timing.judged_ms), 3)
+    spans = result.timing.spans | {"stored": stored_ms}
+    timing = result.timing.model_copy(update={"spans": spans})
+    return result.model_copy(update={"timing": timing})
 
 
 def _facts_out(facts: Facts) -> dict[str, JsonValue]:

@@ -25,7 +25,7 @@ from starlette.types import Send
 
 from judge.events import Finished, Queued, StreamEvent
 from judge.results import Result
-from judge.service.errors import DATABASE_AWAY
+from judge.service.database import DATABASE_AWAY
 from judge.service.folding import replay
 from judge.service.models import Position
 from judge.service.parts import Parts
@@ -77,7 +77,7 @@ async def frames(
             try:
                 new = await reader.look()
             except DATABASE_AWAY:
-                new = []
+                new, reader.has_more = [], False
             for frame in new:
                 yield frame
             if not (reader.has_more or reader.is_over):

@@ -10,6 +10,8 @@ import json
 import re
 import secrets
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -18,10 +20,9 @@ from fastapi import APIRouter, Depends, Header, Query, Response
 from judge.charts import ChartsUnavailable, Drawing, UndrawableChart, draw, self_contained
 from judge.events import StreamEvent
 from judge.inspection import MANIFEST
-from judge.judging import SEED_BITS
 from judge.manifest import Manifest, ProblemError, Slug, parse_file, validate
 from judge.problem import Problem, content_hash
-from judge.results import Chart, Kind, Result, State
+from judge.results import SEED_BITS, Chart, Kind, Result, State
 from judge.service.errors import ErrorKind, Refusal
 from judge.service.folding import unfinished
 from judge.service.identity import Identity
@@ -52,6 +53,7 @@ from judge.service.records import (
     StudentLimit,
 )
 from judge.service.stream import EventStream, frames, replayed, resume_after
+from judge.settings import Settings
 from judge.sources import source_size
 
 ID_PATTERN = r"^[0-9a-f]{32}$"
@@ -111,7 +113,6 @@ async def create_submission(
     received_s = time.monotonic()
     problem = find_problem(parts, submitted.problem)
     files = _checked_files(problem, submitted)
-    settings = parts.settings
     new = NewSubmission(
         student=student.student,
         open=not student.credentialed,
@@ -124,18 +125,29 @@ async def create_submission(
         received_s=received_s,
         idempotency_key=idempotency_key,
     )
-    bounds = Bounds(settings.queue_limit, settings.student_limit, settings.hourly_quota)
     try:
-        accepted = await parts.store.accept(new, bounds)
-    except Refused as refused:
-        kind = REFUSAL_KINDS[type(refused)]
-        raise Refusal(kind, str(refused), retry_after_s=refused.retry_after_s) from None
+        with _bounded():
+            accepted = await parts.store.accept(new, _bounds(parts.settings))
     except KeyReused:
         detail = "This Idempotency-Key came with another submission before. Use a new one."
         raise Refusal(ErrorKind.KEY_REUSED, detail) from None
     earlier = await parts.store.submission(accepted.id) if accepted.replayed else None
     state = earlier.judging.state if earlier else "queued"
     return _accepted(response, accepted.id, problem.slug, submitted.kind, state)
+
+
+def _bounds(settings: Settings) -> Bounds:
+    return Bounds(settings.queue_limit, settings.student_limit, settings.hourly_quota)
+
+
+@contextmanager
+def _bounded() -> Iterator[None]:
+    """Say what the store refuses for now."""
+    try:
+        yield
+    except Refused as refused:
+        kind = REFUSAL_KINDS[type(refused)]
+        raise Refusal(kind, str(refused), retry_after_s=refused.retry_after_s) from None
 
 
 def _checked_files(problem: Problem, submitted: SubmissionRequest) -> dict[str, bytes]:
@@ -255,7 +267,7 @@ async def get_submission(submission: Found, parts: TheParts) -> Result:
     status_code=202,
     summary="Judge a submission again",
     response_description="Queued again; earlier verdicts stay in its history",
-    responses=ACCEPTED | _documented(*OF_POSTS, ErrorKind.NOT_FINISHED),
+    responses=ACCEPTED | _documented(*OF_POSTS, ErrorKind.NOT_FINISHED, *REFUSAL_KINDS.values()),
 )
 async def rejudge_submission(
     submission: Found, parts: TheParts, response: Response
@@ -264,7 +276,8 @@ async def rejudge_submission(
     problem = parts.bank.current(submission.problem)
     version = problem.version if problem else submission.judging.problem_version
     try:
-        await parts.store.rejudge(submission.id, version)
+        with _bounded():
+            await parts.store.rejudge(submission.id, version, _bounds(parts.settings))
     except StillJudging:
         detail = "It is still being judged. Ask again when it is finished."
         raise Refusal(ErrorKind.NOT_FINISHED, detail) from None

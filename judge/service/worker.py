@@ -23,10 +23,10 @@ import os
 import platform
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 import structlog
 
@@ -38,10 +38,12 @@ from judge.manifest import ProblemError
 from judge.problem import Problem, parse_problem
 from judge.recording import Recording, refused
 from judge.results import Chart, CheckResult, Limits, Result, TierResult, Timing
-from judge.service.outbox import DATABASE_AWAY, Outbox
+from judge.service.database import DATABASE_AWAY
+from judge.service.outbox import Outbox
 from judge.service.queue import GiveBack, JudgeTask, PrepareTask, Queue, Task
 from judge.service.records import MAX_ATTEMPTS, Claim, Facts, UnknownRow, WorkerRow
 from judge.service.store import Store
+from judge.service.waiting import either
 from judge.verdicts import Verdict
 from sandbox.boxes import SandboxError
 
@@ -121,13 +123,13 @@ class Worker:
     async def _take(self, stop: asyncio.Event, at_once: asyncio.Event) -> None:
         """Do job after job until there is a fault of ours, or we are asked to stop."""
         taking = asyncio.create_task(self._queue.run(self._handle, self._slots, self._pause))
-        await _either(stop.wait(), taking)
+        await either(taking, stop)
         if not taking.done():
             self._set_state("stopping", "it was asked to stop")
             self._pause.set()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(self._grace_s):
-                    await _either(at_once.wait(), taking)
+                    await either(taking, at_once)
             self._abandon.set()  # what still runs is given back
             await asyncio.wait({taking}, timeout=PARTING_S)
         if taking.done():
@@ -140,7 +142,7 @@ class Worker:
         loop = asyncio.get_running_loop()
         while not stop.is_set():
             recovering = loop.run_in_executor(self._threads, self._judge.recover)
-            await _either(stop.wait(), recovering)
+            await either(recovering, stop)
             if not recovering.done():
                 recovering.add_done_callback(_ignore)
                 return
@@ -199,16 +201,12 @@ class Worker:
 
     async def _result(self, claim: Claim, outbox: Outbox) -> Result:
         """What comes of an attempt. Raises `JudgeFault`, `_Abandoned`."""
+        if claim.exhausted:
+            return await self._exhausted(claim, outbox)
         try:
             problem = await self._problem(claim.version)
-        except (ProblemError, UnknownRow) as error:
-            if not claim.exhausted:  # another worker may be of another version
-                raise JudgeFault(f"{claim.problem} cannot be read: {error}") from None
-            return self._unreadable(claim, outbox)
-        if claim.exhausted:
-            facts = await self._store.facts([claim.version])
-            checks = facts[claim.version].checks if claim.version in facts else ()
-            return self._je(claim, problem, checks, outbox)
+        except (ProblemError, UnknownRow) as error:  # another worker may be of another version
+            raise JudgeFault(f"{claim.problem} cannot be read: {error}") from None
         loop = asyncio.get_running_loop()
 
         def tell(event: Event) -> None:
@@ -230,11 +228,10 @@ class Worker:
 
     async def _offer(self, claim: Claim, result: Result, outbox: Outbox) -> bool:
         """Store the verdict, however long that takes within reason; False if another was first."""
-        answered = time.monotonic()
-        until, wait_s = answered + KEPT_S, OFFER_FIRST_S
+        until, wait_s = time.monotonic() + KEPT_S, OFFER_FIRST_S
+        timed = _timed(result, claim)
         while True:
             try:
-                timed = _timed(result, claim, time.monotonic() - answered)
                 return await self._store.finish(claim, timed, outbox.rest, outbox.events)
             except DATABASE_AWAY as error:
                 if time.monotonic() > until or self._abandon.is_set():
@@ -253,7 +250,7 @@ class Worker:
         working = asyncio.get_running_loop().run_in_executor(self._threads, work)
         self._busy += 1
         try:
-            await _either(self._abandon.wait(), working)
+            await either(working, self._abandon)
         finally:
             self._busy -= 1
         if not working.done():
@@ -275,6 +272,19 @@ class Worker:
         return known
 
     # --- verdicts without a try ------------------------------------------------------------------
+
+    async def _exhausted(self, claim: Claim, outbox: Outbox) -> Result:
+        """The verdict on what was tried often enough, whatever keeps it from being tried."""
+        try:
+            problem = await self._problem(claim.version)
+            facts = await self._store.facts([claim.version])
+        except DATABASE_AWAY:
+            raise
+        except Exception:  # anything at all, else it would be tried for ever
+            LOG.exception("problem unreadable", problem=claim.problem, version=claim.version)
+            return self._unreadable(claim, outbox)
+        checks = facts[claim.version].checks if claim.version in facts else ()
+        return self._je(claim, problem, checks, outbox)
 
     def _je(
         self, claim: Claim, problem: Problem, checks: Sequence[CheckCard], outbox: Outbox
@@ -373,8 +383,12 @@ class Worker:
             beats_alone = beats_alone + 1 if alone else 0
             if beats_alone > 1:  # a judge that can help itself has begun to by now
                 self._pause_for(JudgeFault("all boxes were lost"))
-            with contextlib.suppress(*DATABASE_AWAY):
+            try:
                 await self._store.beat(self._row())
+            except DATABASE_AWAY:
+                pass  # its silence will be noticed, and nothing else can be done
+            except Exception:  # a worker that cannot be seen is one that is not there
+                LOG.exception("beat failed")
             await asyncio.sleep(BEAT_S)
 
     def _row(self) -> WorkerRow:
@@ -394,24 +408,10 @@ class Worker:
         LOG.info("worker", name=self._name, state=state, why=why)
 
 
-async def _either(event: Coroutine[None, None, object], work: asyncio.Future[T]) -> None:
-    """Return when there is the event, or the work is done."""
-    waiting = asyncio.ensure_future(event)
-    either: set[asyncio.Future[Any]] = {waiting, work}
-    try:
-        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        waiting.cancel()
-
-
-def _timed(result: Result, claim: Claim, stored_s: float) -> Result:
-    """The result with what happened before and after it was judged in its timing."""
-    spans = {
-        "accepted": claim.accepted_ms,
-        "claimed": claim.queued_ms,
-        **result.timing.spans,
-        "stored": round(stored_s * 1000, 3),
-    }
+def _timed(result: Result, claim: Claim) -> Result:
+    """The result with what happened before it was judged in its timing."""
+    before = {"accepted": claim.accepted_ms, "claimed": claim.queued_ms}
+    spans = before | result.timing.spans
     timing = Timing(queued_ms=claim.queued_ms, judged_ms=result.timing.judged_ms, spans=spans)
     return result.model_copy(update={"timing": timing})
 

@@ -16,7 +16,7 @@ from judge.service.caretaker import Caretaker
 from judge.service.database import connected, plain_url
 from judge.service.queue import HEARTBEAT_S, GiveBack, JudgeTask, PrepareTask, Queue, Task
 from judge.service.store import Store
-from tests.service.made import accepted, claimed, double, finish, new
+from tests.service.made import ROOMY, accepted, claimed, double, finish, new
 
 SOON_S = 15.0
 
@@ -92,13 +92,28 @@ def test_runs_come_before_submissions_and_rejudges_after(
         claim = await claimed(store, await accepted(store, old))
         await finish(store, claim, problem)
         await service.queue.cancel(JudgeTask(claim.judging))
-        rejudge = await store.rejudge(old.id, problem.version)
+        rejudge = await store.rejudge(old.id, problem.version, ROOMY)
         submit = await accepted(store, new(problem, "ann"))
         tried = await accepted(store, new(problem, "bob", kind="run"))
         taken, handle = recorder()
         async with service.working(handle):
             await service.wait_until(service.idle)
         assert taken == [JudgeTask(tried), JudgeTask(submit), JudgeTask(rejudge)]
+
+    run(database_url, problem, test)
+
+
+def test_a_flood_of_runs_delays_the_submission_of_another_by_one_at_most(
+    database_url: str, problem: Problem
+) -> None:
+    async def test(service: Service) -> None:
+        store = service.store
+        flood = [await accepted(store, new(problem, "flood", kind="run")) for _ in range(20)]
+        other = await accepted(store, new(problem, "ann"))
+        taken, handle = recorder()
+        async with service.working(handle):
+            await service.wait_until(service.idle)
+        assert taken[:3] == [JudgeTask(flood[0]), JudgeTask(other), JudgeTask(flood[1])]
 
     run(database_url, problem, test)
 

@@ -9,10 +9,9 @@ import pytest
 
 from judge.grader.messages import CheckCard
 from judge.problem import Problem
-from judge.results import Chart
+from judge.results import Chart, Timing
 from judge.service.records import (
     Bounds,
-    Claim,
     Facts,
     HourlyQuota,
     KeyReused,
@@ -163,7 +162,10 @@ def test_a_verdict_is_stored_with_where_and_how_long(database_url: str, problem:
         assert stored is not None
         assert (stored.judging.state, stored.judging.verdict) == ("finished", Verdict.AC)
         assert (stored.judging.attempts, stored.judging.worker) == (1, "worker-1")
-        assert stored.judging.result == result(claim, problem)
+        assert stored.judging.result is not None
+        assert stored.judging.result.model_copy(update={"timing": Timing()}) == result(
+            claim, problem
+        )
         assert await types(store, judging) == [
             "queued", "started", "tier_started", "check_finished", "finished",
         ]  # fmt: skip
@@ -287,10 +289,10 @@ def test_a_rejudge_is_another_judging_with_the_same_seed(
         submission = new(problem)
         judging = await accepted(store, submission)
         with pytest.raises(StillJudging):
-            await store.rejudge(submission.id, problem.version)
+            await store.rejudge(submission.id, problem.version, ROOMY)
         claim = await claimed(store, judging)
         await finish(store, claim, problem, Verdict.WA)
-        second = await store.rejudge(submission.id, problem.version)
+        second = await store.rejudge(submission.id, problem.version, ROOMY)
         assert second == await newest(store, submission.id)
         again = await claimed(store, second)
         assert (again.seed, again.files, again.lease) == (claim.seed, claim.files, 1)
@@ -300,7 +302,7 @@ def test_a_rejudge_is_another_judging_with_the_same_seed(
             (1, Verdict.WA), (2, Verdict.AC),
         ]  # fmt: skip
         with pytest.raises(UnknownRow):
-            await store.rejudge("nobody's", problem.version)
+            await store.rejudge("nobody's", problem.version, ROOMY)
 
     run_with_store(database_url, test)
 
@@ -329,8 +331,10 @@ def test_runs_and_old_events_and_silent_workers_are_forgotten(
 ) -> None:
     async def test(store: Store) -> None:
         await store.publish([problem])
-        run, submit = new(problem, kind="run"), new(problem)
-        await store.accept(run, ROOMY)
+        run, waiting, submit = new(problem, kind="run"), new(problem, kind="run"), new(problem)
+        tried = await claimed(store, await accepted(store, run))
+        await finish(store, tried, problem)
+        await store.accept(waiting, ROOMY)
         claim = await claimed(store, await accepted(store, submit))
         await finish(store, claim, problem)
         await store.beat(WorkerRow("w", "host", 1, "docker", 2, "ready"))
@@ -339,6 +343,7 @@ def test_runs_and_old_events_and_silent_workers_are_forgotten(
         assert await types(store, claim.judging) != []
         await store.expire(0, 0)
         assert await store.submission(run.id) is None
+        assert await store.submission(waiting.id) is not None
         assert await types(store, claim.judging) == []
         kept = await store.submission(submit.id)
         assert kept is not None
@@ -381,7 +386,7 @@ def test_workers_are_listed_while_they_report(database_url: str) -> None:
         await store.beat(worker)
         await store.beat(replace(worker, state="ready", why=""))
         (listed,) = await store.workers()
-        assert replace(listed, seen_s=0.0) == replace(worker, state="ready", why="")
+        assert listed == replace(worker, state="ready", why="")
         await store.leave("w")
         assert await store.workers() == []
 
@@ -404,16 +409,80 @@ def test_verdicts_are_counted_by_how_long_they_took(database_url: str, problem: 
     run_with_store(database_url, test)
 
 
-def test_deleting_a_submission_takes_everything_with_it(
+def test_what_is_forgotten_is_gone_for_its_workers_too(database_url: str, problem: Problem) -> None:
+    async def test(store: Store) -> None:
+        await store.publish([problem])
+        late = await claimed(store, await accepted(store, new(problem, kind="run")))
+        fresh = await claimed(store, late.judging)
+        await finish(store, fresh, problem)
+        await store.expire(0, 0)
+        assert await store.claim(late.judging, "w") is None
+        assert not await store.append(late, events()[:1])
+        assert not await finish(store, late, problem)
+
+    run_with_store(database_url, test)
+
+
+def test_many_at_once_of_one_student_keep_to_the_bounds(
     database_url: str, problem: Problem
 ) -> None:
     async def test(store: Store) -> None:
         await store.publish([problem])
-        run = new(problem, kind="run")
-        claim: Claim = await claimed(store, await accepted(store, run))
-        await store.expire(0, 0)
-        assert await store.claim(claim.judging, "w") is None
-        assert not await store.append(claim, events()[:1])
-        assert not await finish(store, claim, problem)
+        bounds = Bounds(queue_limit=99, student_limit=3, hourly_quota=0)
+        answers = await asyncio.gather(
+            *(store.accept(new(problem), bounds) for _ in range(12)), return_exceptions=True
+        )
+        assert sum(isinstance(answer, StudentLimit) for answer in answers) == 9
+        assert (await store.stats()).waiting == {"submit": 3}
+
+    run_with_store(database_url, test)
+
+
+def test_a_rejudge_keeps_to_the_bounds_as_well(database_url: str, problem: Problem) -> None:
+    async def test(store: Store) -> None:
+        await store.publish([problem])
+        submission = new(problem)
+        claim = await claimed(store, await accepted(store, submission))
+        await finish(store, claim, problem)
+        with pytest.raises(HourlyQuota):
+            await store.rejudge(submission.id, problem.version, Bounds(9, 9, hourly_quota=1))
+        await store.accept(new(problem), ROOMY)
+        with pytest.raises(StudentLimit):
+            await store.rejudge(submission.id, problem.version, Bounds(9, 1, hourly_quota=0))
+
+    run_with_store(database_url, test)
+
+
+def test_an_attempt_that_is_given_back_uncounted_lends_its_lease_to_nobody(
+    database_url: str, problem: Problem
+) -> None:
+    async def test(store: Store) -> None:
+        await store.publish([problem])
+        judging = await accepted(store, new(problem))
+        late = await claimed(store, judging, "late")
+        fresh = await claimed(store, judging, "fresh")
+        await store.give_back(fresh, counted=False)
+        again = await claimed(store, judging, "again")
+        assert again.lease == fresh.lease
+        assert not await store.append(fresh, events()[:1])
+        assert await store.append(again, events()[:3])
+        assert await finish(store, late, problem)
+        found = await types(store, judging)
+        after = found[len(found) - found[::-1].index("restarted") :]
+        assert after == ["started", *(event.type for event in events())]
+
+    run_with_store(database_url, test)
+
+
+def test_the_timing_says_how_long_storing_took(database_url: str, problem: Problem) -> None:
+    async def test(store: Store) -> None:
+        await store.publish([problem])
+        claim = await claimed(store, await accepted(store, new(problem)))
+        await asyncio.sleep(0.05)
+        await finish(store, claim, problem)
+        stored = await store.submission(claim.submission)
+        assert stored is not None
+        assert stored.judging.result is not None
+        assert 50 <= stored.judging.result.timing.spans["stored"] < 5000
 
     run_with_store(database_url, test)

@@ -12,6 +12,7 @@ from judge.verdicts import Verdict
 from tests.service.faults.crew import Crew
 from tests.service.faults.desk import PATIENCE_S, RIGHT, SLOW, WRONG, Desk
 from tests.service.faults.server import OwnServer
+from tests.service.made import ROOMY
 
 AWAY_S = 3.0
 
@@ -59,7 +60,7 @@ def test_in_the_middle_of_a_claim(crew: Crew, desk: Desk, server: OwnServer) -> 
     submission = desk.submit(WRONG)
     desk.wait_for_verdict(submission)
     crew.pause()
-    judging = desk.run(desk.store.rejudge(submission, desk.problem.version))
+    judging = desk.run(desk.store.rejudge(submission, desk.problem.version, ROOMY))
     with desk.locked("SELECT FROM judgings WHERE id = %s FOR UPDATE", judging):
         crew.resume()
         desk.wait_for_lock("judgings")

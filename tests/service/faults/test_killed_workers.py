@@ -10,6 +10,7 @@ from judge.service.worker import EXHAUSTED
 from judge.verdicts import Verdict
 from tests.service.faults.crew import START_S, Crew
 from tests.service.faults.desk import RESCUED_S, RIGHT, RUN_S, SLOW, WRONG, Desk
+from tests.service.made import ROOMY
 
 
 def test_killed_after_the_claim(crew: Crew, desk: Desk) -> None:
@@ -74,7 +75,7 @@ def test_a_row_that_has_lost_its_job(crew: Crew, desk: Desk) -> None:
     submission = desk.submit(RIGHT)
     judging = desk.wait_for_verdict(submission)
     crew.pause()
-    rejudged = desk.run(desk.store.rejudge(submission, desk.problem.version))
+    rejudged = desk.run(desk.store.rejudge(submission, desk.problem.version, ROOMY))
     desk.run(desk.queue.cancel(JudgeTask(rejudged)))
     crew.resume()
     desk.wait_for_verdict(submission, RESCUED_S)
