@@ -1,10 +1,12 @@
 # Needs Python 3.11 or newer and make; everything else is installed into .venv.
 # PYTHON chooses the interpreter, PIP_ARGS is added to `pip install` (another index, say), SERVE_ARGS
-# to `judge serve` (another port, say).
+# to `judge serve` (another port, say); TEST_ARGS are pytest's, in place of sharing the tests out
+# among two processes.
 
 PYTHON ?= python3
 PIP_ARGS ?=
 SERVE_ARGS ?=
+TEST_ARGS ?= --numprocesses 2 --dist loadgroup
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
@@ -27,7 +29,7 @@ demo: image ## judge the reference, an alternative and three known mistakes
 	@$(BIN)/python scripts/demo.py
 
 test: image ## run all tests
-	$(BIN)/pytest
+	$(BIN)/pytest $(TEST_ARGS)
 
 chaos: image ## judge a thousand submissions while workers are killed
 	$(BIN)/python -m tests.service.chaos --submissions 1000 --workers 2

@@ -42,6 +42,21 @@ def warm_judge(launcher: Launcher) -> Iterator[Judge]:
         yield judge
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Where tests are shared out (`make test`), each sandbox's and each module's stay together.
+
+    So a sandbox is started once, and what is left behind is looked for where it was used.
+    """
+    for item in items:
+        parameters = (
+            item.callspec.params
+            if isinstance(item, pytest.Function) and hasattr(item, "callspec")
+            else {}
+        )
+        group = str(parameters.get("launcher", item.path))
+        item.add_marker(pytest.mark.xdist_group(group))
+
+
 # --- skips --------------------------------------------------------------------------------------
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from secrets import token_hex
 
@@ -16,8 +15,6 @@ from tests.service.conftest import TEMPLATE, named
 from tests.service.faults.crew import Crew
 from tests.service.faults.desk import Desk
 from tests.small_problem import MANIFEST, write_problem
-
-MAY_RESTART_ENGINE = "JUDGE_MAY_RESTART_DOCKER"
 
 
 @pytest.fixture(scope="package")
@@ -65,17 +62,3 @@ def desk(crew: Crew, module_desk: Desk) -> Desk:
     """Where to hand in once the workers are warm."""
     del crew
     return module_desk
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "restarts_engine: restarts the Docker engine of the machine")
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What restarts the machine's engine runs last, and only where that is allowed."""
-    last = [item for item in items if item.get_closest_marker("restarts_engine")]
-    items[:] = [item for item in items if item not in last]
-    if os.environ.get(MAY_RESTART_ENGINE) == "1":
-        items.extend(last)
-    elif last:
-        config.hook.pytest_deselected(items=last)

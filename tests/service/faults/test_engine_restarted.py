@@ -1,4 +1,4 @@
-"""The machine's Docker engine is restarted under a worker. Runs last, and only where it may."""
+"""The machine's Docker engine is restarted under a worker. Runs only when asked for."""
 
 from __future__ import annotations
 
