@@ -86,6 +86,7 @@ def connect(database_url: str) -> AsyncEngine:
     """An engine; connects when it is first used."""
     return create_async_engine(
         driver_url(database_url),
+        hide_parameters=True,  # what a student sent is nothing for a log
         pool_size=POOL,
         max_overflow=MORE_WHEN_BUSY,
         pool_timeout=CONNECT_S,

@@ -44,6 +44,7 @@ class Doorbell:
     def __init__(self, database_url: str) -> None:
         self._url = plain_url(database_url)
         self._bells: dict[str, set[Bell]] = {}
+        self.bells = 0  # how many there are
 
     @contextmanager
     def bell(self, submission_id: str) -> Iterator[Bell]:
@@ -51,9 +52,11 @@ class Doorbell:
         bell = Bell()
         bells = self._bells.setdefault(submission_id, set())
         bells.add(bell)
+        self.bells += 1
         try:
             yield bell
         finally:
+            self.bells -= 1
             bells.discard(bell)
             if not bells:
                 self._bells.pop(submission_id, None)

@@ -23,7 +23,10 @@ COOKIE = "judge_student"
 COOKIE_MAX_AGE_S = 365 * 24 * 3600
 _BEARER = re.compile(r"bearer +([!-~]{20,200})", re.IGNORECASE)
 _COOKIE_VALUE = re.compile(r"[A-Za-z0-9_-]{32,200}")
-_FORWARDING = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "via")
+_FORWARDING = (
+    "forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto",
+    "x-forwarded-server", "x-real-ip", "x-client-ip", "true-client-ip", "cf-connecting-ip",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ QUIET = {
     "procrastinate": logging.CRITICAL,  # our own handlers tell what fails
     "alembic": logging.WARNING,
     "uvicorn": logging.WARNING,
-    "uvicorn.error": logging.WARNING,
+    "uvicorn.error": logging.ERROR,  # its warnings are what anybody can make it say, ever again
 }
 
 
@@ -29,7 +29,10 @@ def set_up_logs(form: Literal["auto", "json", "text"]) -> None:
     ]
     render: structlog.types.Processor = structlog.processors.JSONRenderer()
     if as_text:
-        render = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+        render = structlog.dev.ConsoleRenderer(
+            colors=sys.stderr.isatty(),
+            exception_formatter=structlog.dev.plain_traceback,  # others show what variables hold
+        )
     else:
         shared.append(structlog.processors.format_exc_info)
     structlog.configure(

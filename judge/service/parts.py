@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
 from fastapi import Depends, Request
 
 from judge.service.bank import Bank
 from judge.service.doorbell import Doorbell
+from judge.service.drawing import Drawer
 from judge.service.identity import Identity, identify
 from judge.service.store import Store
 from judge.settings import Settings
@@ -30,6 +31,7 @@ class Parts:
     render_metrics: Callable[[], Awaitable[bytes]]
     stopping: asyncio.Event
     bound_to_loopback: bool
+    drawer: Drawer = field(default_factory=Drawer)
 
 
 async def _parts(request: Request) -> Parts:

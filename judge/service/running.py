@@ -30,6 +30,7 @@ from judge.judging import Judge
 from judge.service.api import create_app
 from judge.service.bank import Bank
 from judge.service.caretaker import Caretaker
+from judge.service.connection import Connection
 from judge.service.database import DATABASE_AWAY, connected
 from judge.service.doorbell import Doorbell
 from judge.service.metrics import Metrics
@@ -41,10 +42,10 @@ from judge.service.waiting import either
 from judge.service.worker import BEAT_S, Worker
 from judge.settings import Settings
 from judge.startup import choose_launcher
-from sandbox.boxes import SandboxError
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 CLOSE_PATIENCE_S = 5  # for requests that are being answered when the server stops
+CLEAR_UP_S = 2  # for boxes that were starting when they were closed
 BACKLOG = 2048
 LOG = structlog.get_logger()
 
@@ -116,6 +117,8 @@ def _parts(
 async def _serve_http(parts: Parts, listener: socket.socket, stop: Stop) -> None:
     config = uvicorn.Config(
         create_app(parts),
+        http=Connection,
+        ws="none",
         log_config=None,
         access_log=False,
         proxy_headers=True,
@@ -150,11 +153,20 @@ def listen(host: str, port: int) -> socket.socket:
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
         return socket.create_server(address[:2], family=family, backlog=BACKLOG)
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
+    except (OSError, UnicodeError) as error:
+        reason = _reason(error).lower()
         raise CannotServe(
             f"{host} port {port} cannot be served: {reason}. Choose with --host and --port."
         ) from None
+
+
+def _reason(error: OSError | UnicodeError) -> str:
+    """Why one cannot listen, without the address, which `create_server` adds."""
+    if isinstance(error, UnicodeError):
+        return "no host can have this name"
+    if isinstance(error, socket.gaierror) or error.errno is None:
+        return error.strerror or str(error)
+    return os.strerror(error.errno)
 
 
 def address_of(listener: socket.socket) -> str:
@@ -218,24 +230,24 @@ class _Warming:
         self._opened = ExitStack()
         self._opening = threading.Lock()
         self._is_closed = False
-        threading.Thread(target=self._warm, daemon=True, name="warming").start()
+        self._thread = threading.Thread(target=self._warm, daemon=True, name="warming")
+        self._thread.start()
 
     def close(self) -> None:
         """End what there is, and what there will be."""
         with self._opening:
             self._is_closed = True
             self._opened.close()
+        self._thread.join(CLEAR_UP_S)
 
     def _warm(self) -> None:
-        loop = self.ended.get_loop()
+        outcome: Judge | Exception
         try:
-            judge = self._judge()
-        except (SandboxError, JudgeFault) as error:
-            tell = partial(_settle, self.ended, error)
-        else:
-            tell = partial(_settle, self.ended, judge)
+            outcome = self._judge()
+        except Exception as error:  # noqa: BLE001  # it is raised where it is waited for
+            outcome = error  # ... or nowhere: what is closed while it starts fails in any way
         with contextlib.suppress(RuntimeError):  # the loop has ended: nobody waits any more
-            loop.call_soon_threadsafe(tell)
+            self.ended.get_loop().call_soon_threadsafe(partial(_settle, self.ended, outcome))
 
     def _judge(self) -> Judge:
         launcher = choose_launcher(self._settings, None, self._announce)
@@ -243,7 +255,8 @@ class _Warming:
         slots, began = self._settings.processors, time.monotonic()
         judge = Judge.start(launcher, slots, spare=True)
         self._keep(judge.close)
-        self._announce(f"worker: {slots} slots, warm after {time.monotonic() - began:.1f} s")
+        took_s, many = time.monotonic() - began, "" if slots == 1 else "s"
+        self._announce(f"worker: {slots} slot{many}, warm after {took_s:.1f} s")
         return judge
 
     def _keep(self, close: Callable[[], None]) -> None:
@@ -260,6 +273,7 @@ def _settle(ended: asyncio.Future[Judge], outcome: Judge | Exception) -> None:
         return
     if isinstance(outcome, Exception):
         ended.set_exception(outcome)
+        ended.exception()  # so that it is not told when nobody waits any more
     else:
         ended.set_result(outcome)
 

@@ -7,6 +7,7 @@ CannotStart     the process cannot begin, or go on; the message says what to do
 from __future__ import annotations
 
 import asyncio
+import resource
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
 
@@ -18,6 +19,8 @@ from judge.service.embedded import EmbeddedError, embedded_postgres, running_url
 from judge.service.logs import set_up_logs
 from judge.service.running import Announce
 from judge.settings import Settings
+
+DESCRIPTORS = 8192
 
 
 class CannotStart(Exception):
@@ -59,6 +62,10 @@ def work(settings: Settings, announce: Announce) -> None:
 
 
 def _run(process: Coroutine[None, None, None]) -> None:
+    """Run it, with as many descriptors as may be had: each connection and each box takes some."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = DESCRIPTORS if most == resource.RLIM_INFINITY else min(most, DESCRIPTORS)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(process)
 

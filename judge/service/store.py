@@ -158,7 +158,9 @@ class Store:
             query = query.where(SUBMISSIONS.c.problem == problem)
         if before is not None:
             edge = SUBMISSIONS.alias("edge")
-            position = select(edge.c.created_at, edge.c.id).where(edge.c.id == before)
+            position = select(edge.c.created_at, edge.c.id).where(
+                edge.c.id == before, edge.c.student == student
+            )
             query = query.where(
                 text("(submissions.created_at, submissions.id) < (:edge_at, :edge_id)")
             )

@@ -5,7 +5,6 @@ Whoever may not see a submission is told what they would be told about one that 
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 import secrets
@@ -17,7 +16,7 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Header, Query, Response
 
-from judge.charts import ChartsUnavailable, Drawing, UndrawableChart, draw, self_contained
+from judge.charts import ChartsUnavailable, Drawing, UndrawableChart, self_contained
 from judge.events import StreamEvent
 from judge.inspection import MANIFEST
 from judge.manifest import Manifest, ProblemError, Slug, parse_file, validate
@@ -372,10 +371,10 @@ async def get_chart(
         case "json":
             return Response(json.dumps(self_contained(chart)), media_type="application/json")
         case "svg":
-            drawing = await _drawn(chart)
+            drawing = await _drawn(parts, chart)
             return Response(drawing.svg, 200, PICTURE_HEADERS, "image/svg+xml")
         case "png":
-            drawing = await _drawn(chart)
+            drawing = await _drawn(parts, chart)
             return Response(drawing.png, 200, PICTURE_HEADERS, "image/png")
 
 
@@ -391,10 +390,10 @@ def _chart(result: Result, chart_id: str) -> Chart:
     raise Refusal(ErrorKind.UNKNOWN_CHART, f"This submission has these charts: {names}.")
 
 
-async def _drawn(chart: Chart) -> Drawing:
+async def _drawn(parts: Parts, chart: Chart) -> Drawing:
     """The chart as pictures; raises `Refusal`."""
     try:
-        return await asyncio.to_thread(draw, chart)
+        return await parts.drawer.draw(chart)
     except ChartsUnavailable as error:
         raise Refusal(ErrorKind.NO_RENDERER, f"On the server: {error}") from None
     except UndrawableChart:

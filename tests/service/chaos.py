@@ -1,8 +1,9 @@
 """Submissions flow while workers are killed and boxes taken away: each gets one verdict, its own.
 
-    python -m tests.service.chaos --submissions 1000 --workers 2
+    python -m tests.service.chaos --submissions 1000 --kills 100 --workers 2
 
-It brings its own database and its own problem, and says at the end what came of it. A worker is
+It goes on until both numbers are reached. It brings its own database and its own problem, and says
+at the end what came of it. A worker is
 killed only while what it judges has not been tried too often: the third loss of one submission is
 a JE by design, and would tell nothing.
 """
@@ -35,12 +36,13 @@ KNOWN = (  # submissions with their verdicts
     (WRONG, Verdict.WA),
     (b"def double(x):\n    return 1 / 0\n", Verdict.RE),
     (b"def double(x:\n", Verdict.CE),
-    (b"import time\n\ndef double(x):\n    time.sleep(0.2)\n    return 2 * x\n", Verdict.AC),
+    (b"import time\n\ndef double(x):\n    time.sleep(0.4)\n    return 2 * x\n", Verdict.AC),
 )
-WAITING = 12  # submissions at once
+WAITING = 8  # submissions at once
 LOOK_S = 0.1
 STUCK_S = 60.0
-KILL_AFTER_S = (2.0, 5.0)  # between one act of violence and the next
+KILL_AFTER_S = (0.5, 2.5)  # between one act of violence and the first moment for the next
+SPARED_S = 120.0  # without a worker to kill, where one should be
 
 
 @dataclass
@@ -69,23 +71,24 @@ class Report:
 class Chaos:
     """One run."""
 
-    def __init__(self, desk: Desk, crew: Crew, submissions: int, seed: int) -> None:
+    def __init__(self, desk: Desk, crew: Crew, submissions: int, kills: int, seed: int) -> None:
         self._desk = desk
         self._crew = crew
-        self._wanted = submissions
+        self._submissions = submissions
+        self._kills = kills
         self._random = random.Random(seed)
         self._expected: dict[str, Verdict] = {}
         self._since: dict[str, float] = {}
-        self.report = Report(submissions)
+        self._killed_at_s = time.monotonic()
+        self.report = Report()
 
     def run(self) -> Report:
         began = time.monotonic()
         strike_at = began + self._pause_s()
-        while len(self._expected) < self._wanted or self._since:
+        while self._goes_on() or self._since:
             self._hand_in()
             self._collect()
-            if time.monotonic() > strike_at:
-                self._strike()
+            if time.monotonic() > strike_at and self._strike():
                 strike_at = time.monotonic() + self._pause_s()
             time.sleep(LOOK_S)
         for submission, verdict in self._expected.items():
@@ -96,11 +99,22 @@ class Chaos:
     def _pause_s(self) -> float:
         return self._random.uniform(*KILL_AFTER_S)
 
+    def _goes_on(self) -> bool:
+        """Whether there is more to hand in."""
+        if len(self._expected) < self._submissions:
+            return True
+        if self.report.kills >= self._kills:
+            return False
+        if time.monotonic() > self._killed_at_s + SPARED_S:
+            raise TimeoutError(f"no worker could be killed for {SPARED_S:g} s\n{self.report}")
+        return True
+
     def _hand_in(self) -> None:
-        while len(self._since) < WAITING and len(self._expected) < self._wanted:
+        while len(self._since) < WAITING and self._goes_on():
             source, verdict = self._random.choice(KNOWN)
             submission = self._desk.submit(source)
             self._expected[submission] = verdict
+            self.report.submissions += 1
             self._since[submission] = time.monotonic()
 
     def _collect(self) -> None:
@@ -118,18 +132,21 @@ class Chaos:
 
     # --- violence --------------------------------------------------------------------------------
 
-    def _strike(self) -> None:
+    def _strike(self) -> bool:
+        """Kill something; False when this is not the moment."""
         victims = [worker for worker in self._crew.workers if worker.said("warm after")]
         if len(victims) < min(2, len(self._crew.workers)):
-            return  # somebody has to be there, or else nothing is told by how long it takes
+            return False  # somebody has to be there, or how long it takes tells nothing
         self._random.shuffle(victims)
         for victim in victims:
             if self._random.random() < 0.3 and self._take_box(victim):
-                return
+                return True
             if self._may_be_killed(victim):
                 self._crew.kill(victim)
                 self.report.kills += 1
-                return
+                self._killed_at_s = time.monotonic()
+                return True
+        return False
 
     def _may_be_killed(self, worker: WorkerProcess) -> bool:
         tried = self._desk.query(
@@ -177,28 +194,33 @@ def children(pid: int) -> list[int]:
 def run_chaos(
     folder: Path,
     submissions: int,
+    kills: int = 0,
     workers: int = 2,
     sandbox: SandboxName = "bwrap",
     seed: int = 0,
     database_url: str | None = None,
 ) -> Report:
-    """A run in a folder of its own, with a database of its own unless there is one."""
+    """A run in a folder of its own, with a database of its own unless there is one.
+
+    It ends when there were as many submissions and as many workers killed as these, at least.
+    """
     if database_url is None:
         with embedded_postgres(folder / "db", lambda _words: None) as server:
             migrate(server.url)
-            return run_chaos(folder, submissions, workers, sandbox, seed, server.url)
+            return run_chaos(folder, submissions, kills, workers, sandbox, seed, server.url)
     logs = folder / "workers"
     logs.mkdir()
     with (
         Desk(database_url, load_problem(write_problem(folder))) as desk,
         Crew(database_url, logs, size=workers, sandbox=sandbox) as crew,
     ):
-        return Chaos(desk, crew, submissions, seed).run()
+        return Chaos(desk, crew, submissions, kills, seed).run()
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Kill workers and boxes while they judge.")
     parser.add_argument("--submissions", type=int, default=1000)
+    parser.add_argument("--kills", type=int, default=0, help="workers to kill, at least")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--sandbox", choices=["bwrap", "docker"], default="bwrap")
     parser.add_argument("--seed", type=int, default=None, help="replays the choices of a run")
@@ -208,7 +230,12 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="judge-chaos-", dir="/tmp") as folder:
         Path(folder).chmod(0o755)
         report = run_chaos(
-            Path(folder), options.submissions, options.workers, options.sandbox, seed
+            Path(folder),
+            options.submissions,
+            options.kills,
+            options.workers,
+            options.sandbox,
+            seed,
         )
     print(report)
     return 1 if report.wrong else 0
