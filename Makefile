@@ -49,6 +49,7 @@ clean: ## remove everything that was made here
 
 $(STAMP): pyproject.toml
 	@$(PYTHON) scripts/check_python.py
+	@echo 'installing into $(VENV): some minutes the first time, torch is large'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -qq $(PIP_ARGS) --editable '.[charts,dev]'
 	@touch $@

@@ -17,7 +17,7 @@ from judge.client import (
     is_loopback,
     kept_token,
 )
-from judge.commands.terminal import Status, console, fail, progress_on, tell_left_out
+from judge.commands.terminal import Status, announce, console, fail, progress_on, tell_left_out
 from judge.render import note, report, show
 from judge.results import Result
 from judge.settings import Settings, load_settings
@@ -43,7 +43,7 @@ def submit(
     address = server or settings.server
     try:
         with Client(address, token_for(settings, address)) as client:
-            result = _judged(client, slug, path, json=json)
+            result = _judged(client, address, slug, path, json=json)
     except Refused as refused:
         fail(str(refused), Status.JUDGE_FAILURE if refused.is_theirs else Status.USAGE)
     except NotSendable as error:
@@ -56,12 +56,14 @@ def submit(
     raise typer.Exit(Status.of(result.outcome))
 
 
-def _judged(client: Client, slug: str, path: Path, *, json: bool) -> Result:
+def _judged(client: Client, address: str, slug: str, path: Path, *, json: bool) -> Result:
     problem = client.problem(slug)
     files = read_sources(path, problem)
     tell_left_out(path)
+    submission = client.submit(slug, files)
+    if not json:
+        announce(f"taken, see {_url(address, submission)}")  # whatever becomes of us from here on
     with progress_on(console(stderr=True), json=json).following(problem, str(path)) as listen:
-        submission = client.submit(slug, files)
         for event in client.follow(submission):
             listen(event)
     return client.result(submission)
@@ -81,8 +83,11 @@ def _print(result: Result, path: Path, address: str, *, json: bool) -> None:
         return
     out = console(stderr=False)
     show(out, report(result, str(path)))
-    where = f"{address.rstrip('/')}/api/submissions/{result.id}"
-    show(out, note("submission", [where]), soft_wrap=True)
+    show(out, note("submission", [_url(address, result.id)]), soft_wrap=True)
+
+
+def _url(address: str, submission: str) -> str:
+    return f"{address.rstrip('/')}/api/submissions/{submission}"
 
 
 def _remedy(address: str) -> str:

@@ -54,9 +54,7 @@ class Caretaker:
 
     async def _care(self) -> None:
         wanted = partial(self._store.unfinished, ROW_WITHOUT_JOB_S)
-        rescued = await self._queue.rescue(WORKER_ALIVE_S, wanted)
-        if rescued:
-            LOG.warning("queued again", judgings=rescued)
+        await self._queue.rescue(WORKER_ALIVE_S, wanted)
         now = asyncio.get_running_loop().time()
         if now - self._expired_at > EXPIRE_EVERY_S:
             self._expired_at = now

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import (
@@ -18,10 +19,14 @@ from prometheus_client.core import (
 )
 from prometheus_client.registry import Collector
 
+from judge.results import Kind
 from judge.service.queue import Jobs, Queue
-from judge.service.records import QueueStats, Tally, WorkerRow
+from judge.service.records import QueueStats, Tally, WorkerRow, WorkerState
 from judge.service.store import BUCKETS_MS, Store
 
+# None of a kind is 0 and no gap, so that alarms need not know which ones there could be.
+KINDS = get_args(Kind)
+WORKER_STATES = get_args(WorkerState)
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
@@ -64,8 +69,8 @@ class _Reading(Collector):
         waiting = GaugeMetricFamily(
             "judge_queue_waiting", "Submissions that wait for a worker.", labels=["kind"]
         )
-        for kind, count in self.stats.waiting.items():
-            waiting.add_metric([kind], count)
+        for kind in KINDS:
+            waiting.add_metric([kind], self.stats.waiting.get(kind, 0))
         yield waiting
         yield GaugeMetricFamily(
             "judge_queue_running", "Submissions being judged.", value=self.stats.running
@@ -112,8 +117,8 @@ class _Reading(Collector):
     def _workers(self) -> Iterator[Metric]:
         workers = GaugeMetricFamily("judge_workers", "Workers by state.", labels=["state"])
         states = Counter[str](worker.state for worker in self.workers)
-        for state, count in sorted(states.items()):
-            workers.add_metric([state], count)
+        for state in WORKER_STATES:
+            workers.add_metric([state], states[state])
         yield workers
         slots = GaugeMetricFamily(
             "judge_slots", "Submissions a worker judges at once.", labels=["worker"]

@@ -156,11 +156,15 @@ class Queue:
             await connection.execute(_GIVE_UP_PREPARING, late)
             stalled = await connection.execute(_QUEUE_STALLED, late)
             await connection.execute(_FORGET_WORKERS, {"silent_s": FORGOTTEN_S})
-            rescued = len(stalled.all())
+            rescued = 0
+            for arguments, _ in stalled.all():
+                LOG.warning("queued again, its worker is silent", **arguments)
+                rescued += 1
             queued = set((await connection.execute(_QUEUED)).scalars())
             raw = await connection.get_raw_connection()
             for task, priority in await wanted():
                 if task.judging not in queued:
+                    LOG.warning("queued again, it had no job", judging=task.judging)
                     await self.enqueue(raw.driver_connection, task, priority)  # type: ignore[arg-type]  # ours is psycopg's
                     rescued += 1
         return rescued
@@ -292,7 +296,7 @@ _STALLED = """
     )
 """
 _QUEUE_STALLED = text(
-    f"SELECT job.id, procrastinate_retry_job_v2(job.id, now(), NULL, NULL, NULL) {_STALLED}"
+    f"SELECT job.args, procrastinate_retry_job_v2(job.id, now(), NULL, NULL, NULL) {_STALLED}"
 )
 # Attempts at a judging are counted by the store; at preparing, which nobody waits for, here.
 _GIVE_UP_PREPARING = text(

@@ -23,6 +23,7 @@ from judge.grader.messages import CheckCard
 from judge.results import Chart, Kind, Result, State
 from judge.verdicts import Verdict
 
+WorkerState = Literal["ready", "waiting", "stopping"]
 MAX_ATTEMPTS = 3
 ID_BYTES = 16
 
@@ -183,7 +184,7 @@ class WorkerRow:
     pid: int
     sandbox: str
     slots: int
-    state: Literal["ready", "waiting", "stopping"]
+    state: WorkerState
     why: str = ""
     boxes: Mapping[str, int] = field(default_factory=dict)
 

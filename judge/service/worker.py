@@ -26,7 +26,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 import structlog
 
@@ -41,7 +41,7 @@ from judge.results import Chart, CheckResult, Limits, Result, TierResult, Timing
 from judge.service.database import DATABASE_AWAY
 from judge.service.outbox import Outbox
 from judge.service.queue import GiveBack, JudgeTask, PrepareTask, Queue, Task
-from judge.service.records import MAX_ATTEMPTS, Claim, Facts, UnknownRow, WorkerRow
+from judge.service.records import MAX_ATTEMPTS, Claim, Facts, UnknownRow, WorkerRow, WorkerState
 from judge.service.store import Store
 from judge.service.waiting import either
 from judge.verdicts import Verdict
@@ -70,7 +70,6 @@ NO_LIMITS = Limits(  # a problem that cannot be read states none; these are the 
 LOG = structlog.get_logger()
 
 T = TypeVar("T")
-State = Literal["ready", "waiting", "stopping"]
 
 
 class _Abandoned(Exception):
@@ -98,7 +97,7 @@ class Worker:
         self._grace_s = grace_s
         self._threads = ThreadPoolExecutor(slots, thread_name_prefix="judging")
         self._problems: OrderedDict[str, Problem] = OrderedDict()
-        self._state: State = "ready"
+        self._state: WorkerState = "ready"
         self._why = ""
         self._busy = 0  # threads that use the judge
         self._pause = asyncio.Event()  # nothing new is taken
@@ -358,7 +357,10 @@ class Worker:
             self._pause_for(fault)
             raise GiveBack(AGAIN_S) from None
         await self._store.prepared(version, facts)
-        LOG.info("prepared", version=version, broken=facts.broken)
+        if facts.broken:
+            LOG.warning("problem broken", version=version, why=facts.broken)
+        else:
+            LOG.info("prepared", version=version)
 
     def _facts(self, problem: Problem) -> Facts:
         checks = self._judge.checks(problem)
@@ -403,7 +405,7 @@ class Worker:
             boxes=self._judge.boxes(),
         )
 
-    def _set_state(self, state: State, why: str) -> None:
+    def _set_state(self, state: WorkerState, why: str) -> None:
         self._state, self._why = state, why
         LOG.info("worker", name=self._name, state=state, why=why)
 

@@ -63,7 +63,10 @@ def submit(
 def test_an_accepted_submission_is_followed_tier_by_tier_and_reported(submit: Submit) -> None:
     ended = submit("double", "mine.py")
     assert ended.status == 0
-    assert ended.err.splitlines() == ["mine.py: T0 Interface: AC 1/1", "mine.py: T1 Oracle: AC 1/1"]
+    taken, *tiers = ended.err.splitlines()
+    assert taken.startswith("judge: taken, see http://")
+    assert taken.endswith(f"/api/submissions/{ID}")
+    assert tiers == ["mine.py: T0 Interface: AC 1/1", "mine.py: T1 Oracle: AC 1/1"]
     assert "AC  mine.py  Accepted" in ended.out
     assert f"/api/submissions/{ID}" in ended.out
 
