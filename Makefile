@@ -29,7 +29,8 @@ demo: image ## judge the reference, an alternative and three known mistakes
 	@$(BIN)/python scripts/demo.py
 
 test: image ## run all tests
-	$(BIN)/pytest $(TEST_ARGS)
+	$(BIN)/pytest -m owns_engine tests/sandbox
+	$(BIN)/pytest -m "not owns_engine and not restarts_engine" $(TEST_ARGS)
 
 chaos: image ## judge a thousand submissions while workers are killed
 	$(BIN)/python -m tests.service.chaos --submissions 1000 --workers 2

@@ -17,6 +17,8 @@ from sandbox.orphans import YOUNG_S
 from tests.sandbox.boxes import Obedient, builder, docker_launcher
 from tests.sandbox.test_boxes_life import leftovers, owner_of, wait_until
 
+pytestmark = pytest.mark.owns_engine
+
 LONG = ["sleep", "1000"]
 
 
