@@ -48,7 +48,6 @@ class Caretaker:
 
     async def _look(self) -> None:
         async with self._engine.begin() as connection:
-            await connection.execute(_RELEASE_WHEN_FROZEN)
             if await connection.scalar(_LOCK, {"key": LOCK}):
                 await self._care()
 
@@ -62,5 +61,3 @@ class Caretaker:
 
 
 _LOCK = text("SELECT pg_try_advisory_xact_lock(:key)")
-# A process that was stopped while it holds the lock must not keep the others from caring.
-_RELEASE_WHEN_FROZEN = text("SET LOCAL idle_in_transaction_session_timeout TO '10s'")

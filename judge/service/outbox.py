@@ -72,10 +72,9 @@ class Outbox:
     @property
     def rest(self) -> list[StreamEvent]:
         """What the store does not have yet, as far as it is known to have the others."""
-        unwritten = self._events[self._written :]
         if self._unsure:
             return [Restarted(), Started(), *self._events]
-        return [*unwritten]
+        return [*self._events[self._written :]]
 
     async def _flush(self) -> None:
         """Write what is left, unless the lease is lost. Raises what `DATABASE_AWAY` names."""

@@ -23,7 +23,6 @@ from secrets import token_hex
 
 import structlog
 import uvicorn
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from judge.faults import JudgeFault
 from judge.judging import Judge
@@ -294,13 +293,9 @@ class _Kept:
 @asynccontextmanager
 async def _opened(database_url: str) -> AsyncIterator[_Kept]:
     async with connected(database_url) as engine:
-        yield _kept(database_url, engine)
-
-
-def _kept(database_url: str, engine: AsyncEngine) -> _Kept:
-    queue = Queue(database_url, engine)
-    store = Store(engine, queue)
-    return _Kept(store, queue, Doorbell(database_url), Caretaker(engine, store, queue))
+        queue = Queue(database_url, engine)
+        store = Store(engine, queue)
+        yield _Kept(store, queue, Doorbell(database_url), Caretaker(engine, store, queue))
 
 
 @asynccontextmanager

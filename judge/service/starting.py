@@ -1,8 +1,4 @@
-"""What `judge serve` and `judge work` do, faults explained.
-
-CannotStart     the process cannot begin, or go on; the message says what to do
-+-- NotAsked        ... because what it was told cannot be done
-"""
+"""What `judge serve` and `judge work` do, faults explained."""
 
 from __future__ import annotations
 

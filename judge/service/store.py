@@ -186,8 +186,14 @@ class Store:
 
     async def sources(self, submission_id: str) -> dict[str, bytes]:
         """The files of a submission."""
+        query = (
+            select(SOURCES.c.name, SOURCES.c.content)
+            .where(SOURCES.c.submission_id == submission_id)
+            .order_by(SOURCES.c.name)
+        )
         async with self._single.connect() as connection:
-            return await _sources(connection, submission_id)
+            rows = (await connection.execute(query)).all()
+        return {row.name: bytes(row.content) for row in rows}
 
     async def rejudge(self, submission_id: str, version: str, bounds: Bounds) -> int:
         """Judge a submission again, with the same seed; the number of the judging.
@@ -234,7 +240,7 @@ class Store:
     async def ahead(self, judging: int) -> int:
         """How many that wait are judged before this one."""
         async with self._single.connect() as connection:
-            return await _ahead(connection, judging)
+            return await connection.scalar(queries.AHEAD, {"judging": judging}) or 0
 
     # --- problems --------------------------------------------------------------------------------
 
@@ -395,14 +401,13 @@ class Store:
             rows = (await connection.execute(query)).all()
         return [(JudgeTask(row.id), row.priority) for row in rows]
 
-    async def expire(self, runs_after_s: float, events_after_s: float) -> int:
+    async def expire(self, runs_after_s: float, events_after_s: float) -> None:
         """Forget old runs, the events of what is long finished, and workers that are gone."""
         ages = {"runs_s": runs_after_s, "events_s": events_after_s, "worker_s": 60 * WORKER_ALIVE_S}
         async with self._engine.begin() as connection:
-            gone = await connection.execute(queries.EXPIRE_RUNS, ages)
+            await connection.execute(queries.EXPIRE_RUNS, ages)
             await connection.execute(queries.EXPIRE_EVENTS, ages)
             await connection.execute(queries.EXPIRE_WORKERS, ages)
-        return gone.rowcount
 
     async def beat(self, worker: WorkerRow) -> None:
         """A worker says how it is."""
@@ -524,21 +529,6 @@ async def _room(connection: AsyncConnection, student: str, bounds: Bounds) -> in
             )
     mine: int = load.mine
     return mine
-
-
-async def _ahead(connection: AsyncConnection, judging: int) -> int:
-    ahead = await connection.scalar(queries.AHEAD, {"judging": judging})
-    return ahead or 0
-
-
-async def _sources(connection: AsyncConnection, submission_id: str) -> dict[str, bytes]:
-    query = (
-        select(SOURCES.c.name, SOURCES.c.content)
-        .where(SOURCES.c.submission_id == submission_id)
-        .order_by(SOURCES.c.name)
-    )
-    rows = (await connection.execute(query)).all()
-    return {row.name: bytes(row.content) for row in rows}
 
 
 def _rows(events: Sequence[StreamEvent]) -> list[dict[str, JsonValue]]:
