@@ -1,0 +1,73 @@
+/** The catalogue as a list: what a row says, and in what order rows stand. */
+import type { Catalogue, ProblemCard, Progress } from "../api/types";
+
+export const WORK_STATES = ["untouched", "draft", "failed", "solved"] as const;
+export type WorkState = (typeof WORK_STATES)[number];
+
+export interface Row {
+  problem: ProblemCard;
+  trackTitle: string;
+  state: WorkState;
+  /** When the student last submitted or typed something, in milliseconds since the epoch. */
+  lastWorkMs: number | null;
+}
+
+/** All rows, by track and number. `draftMs` says when a draft was kept, if there is one. */
+export function rowsOf(catalogue: Catalogue, draftMs: (slug: string) => number | null): Row[] {
+  const places = new Map(catalogue.tracks.map((track, place) => [track.id, place]));
+  const place = (problem: ProblemCard) => places.get(problem.track) ?? places.size;
+  return [...catalogue.problems]
+    .sort((a, b) => place(a) - place(b) || a.number - b.number || (a.slug < b.slug ? -1 : 1))
+    .map((problem) => {
+      const savedMs = draftMs(problem.slug);
+      return {
+        problem,
+        trackTitle: catalogue.tracks[place(problem)]?.title ?? problem.track,
+        state: workState(problem.progress, savedMs !== null),
+        lastWorkMs: newest(problem.progress.last_at ?? null, savedMs),
+      };
+    });
+}
+
+/** A verdict says more than a draft: whoever has one nearly always has the other. */
+function workState(progress: Progress, draft: boolean): WorkState {
+  return progress.state === "untouched" && draft ? "draft" : progress.state;
+}
+
+function newest(lastAt: string | null, savedMs: number | null): number | null {
+  const times = [lastAt === null ? null : Date.parse(lastAt), savedMs].filter((ms) => ms !== null);
+  return times.length > 0 ? Math.max(...times) : null;
+}
+
+export const STATE_WORDS: Record<WorkState, string> = {
+  untouched: "Untouched",
+  draft: "Draft",
+  failed: "Failed",
+  solved: "Solved",
+};
+
+/** "Failed at T2" where the tier is known. */
+export function stateWords({ state, problem }: Row): string {
+  const tier = state === "failed" ? problem.progress.failed_tier : null;
+  return tier === null ? STATE_WORDS[state] : `${STATE_WORDS[state]} at ${tier}`;
+}
+
+/** "7 of 12 students solved it". */
+export function passRateWords({ tried, solved }: NonNullable<ProblemCard["pass_rate"]>): string {
+  return `${solved} of ${tried} ${tried === 1 ? "student" : "students"} solved it`;
+}
+
+/** "12 exercises, 3 solved". */
+export function countWords(rows: readonly Row[]): string {
+  const solved = rows.filter((row) => row.state === "solved").length;
+  const exercises = `${rows.length} ${rows.length === 1 ? "exercise" : "exercises"}`;
+  return solved > 0 ? `${exercises}, ${solved} solved` : exercises;
+}
+
+/** Which row comes after this key; `current` is -1 when none has the focus. Null: not our key. */
+export function nextRow(key: string, current: number, count: number): number | null {
+  if (count === 0) return null;
+  if (key === "j" || key === "ArrowDown") return Math.min(current + 1, count - 1);
+  if (key === "k" || key === "ArrowUp") return Math.max(current - 1, 0);
+  return null;
+}

@@ -1,0 +1,170 @@
+import "./EditorPane.css";
+
+import { type RefObject } from "preact";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+
+import type { Frame, ProblemPage } from "../api/types";
+import { Bar } from "./Bar";
+import type { EditorHandle } from "./handle";
+import { Session } from "./session";
+import { TabList } from "./TabList";
+
+export interface EditorPaneProps {
+  problem: ProblemPage;
+  handle: RefObject<EditorHandle | null>;
+  /** Where the newest results found an exception; marked while the text is what was sent. */
+  frames: readonly Frame[];
+  /** What was sent for the newest results, by file name; without it nothing is marked. */
+  sent?: Readonly<Record<string, string>> | null;
+  /** A submission is on its way: Run and Submit wait, typing goes on. */
+  busy: boolean;
+  onRun: () => void;
+  onSubmit: () => void;
+  /** Run the scratch pane against one's own function. */
+  onScratch: () => void;
+}
+
+/** Tabs, the editor, its buttons and the note of when the draft was kept. */
+export function EditorPane(props: EditorPaneProps) {
+  const { slug, version } = props.problem;
+  return <Pane key={`${slug} ${version}`} {...props} />;
+}
+
+function Pane(props: EditorPaneProps) {
+  const { problem, handle, frames, sent } = props;
+  const host = useRef<HTMLDivElement>(null);
+  const [session, setSession] = useState<Session | null>(null);
+  // The editor's keys are bound once, and do what the page wants by then.
+  const latest = useRef(props);
+  latest.current = props;
+
+  useLayoutEffect(() => {
+    if (!host.current) return;
+    const opened: Session = new Session(host.current, problem, {
+      run: () => {
+        run(latest.current, opened);
+      },
+      submit: () => {
+        submit(latest.current);
+      },
+    });
+    handle.current = opened;
+    setSession(opened);
+    return () => {
+      opened.end();
+    };
+    // A problem with another version is another Pane: a newer copy of this one changes nothing.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, []);
+
+  useEffect(() => {
+    session?.markFrames(frames, sent ?? {});
+  }, [session, frames, sent]);
+
+  const id = useId();
+  const panelId = `${id}-panel`;
+  const tabId = `${id}-tab`;
+  return (
+    <div class="editor-pane">
+      {session && (
+        <TabList
+          tabs={session.tabs}
+          shown={session.shown.value}
+          panelId={panelId}
+          tabId={tabId}
+          onShow={(index) => {
+            session.show(index);
+          }}
+        />
+      )}
+      <div
+        ref={host}
+        id={panelId}
+        class="editor-host"
+        role="tabpanel"
+        aria-labelledby={`${tabId}-${session?.shown.value ?? 0}`}
+      />
+      {session && <Notices session={session} />}
+      {session && (
+        <Bar
+          tab={session.tabs[session.shown.value] ?? session.tab}
+          busy={props.busy}
+          keys={session.keys.value}
+          kept={session.kept.value}
+          onRun={() => {
+            run(props, session);
+          }}
+          onSubmit={() => {
+            submit(props);
+          }}
+          onFormat={() => {
+            session.format();
+          }}
+          onReset={() => {
+            session.reset();
+          }}
+          onKeys={(keys) => {
+            session.chooseKeys(keys);
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+function run({ busy, onRun, onScratch }: EditorPaneProps, session: Session) {
+  if (busy) return;
+  if (session.tab.kind === "scratch") onScratch();
+  else onRun();
+}
+
+function submit({ busy, onSubmit }: EditorPaneProps) {
+  if (!busy) onSubmit();
+}
+
+/** What was just done, and what waits for a decision. */
+function Notices({ session }: { session: Session }) {
+  const said = session.said.value;
+  return (
+    <div class="editor-notices" role="status">
+      {said && (
+        <p class="editor-notice">
+          {said.words}
+          {said.undo && (
+            <Choice
+              words="Undo"
+              onChoose={() => {
+                session.undo();
+              }}
+            />
+          )}
+        </p>
+      )}
+      {session.hasPrevious.value && (
+        <p class="editor-notice">
+          This exercise was changed in two tabs. The other text is kept.
+          <Choice
+            words="Swap them"
+            onChoose={() => {
+              session.bringBack();
+            }}
+          />
+          <Choice
+            words="Forget it"
+            onChoose={() => {
+              session.forgetPrevious();
+            }}
+          />
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Choice({ words, onChoose }: { words: string; onChoose: () => void }) {
+  return (
+    <button type="button" class="button plain" onClick={onChoose}>
+      {words}
+    </button>
+  );
+}

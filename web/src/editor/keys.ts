@@ -1,0 +1,55 @@
+/** Which keys edit: the standard ones, Vim's or Emacs's; remembered in this browser. */
+import { closeCompletion } from "@codemirror/autocomplete";
+import type { Extension } from "@codemirror/state";
+import { EditorView } from "@codemirror/view";
+
+import { commands } from "./commands";
+import { browserStore } from "./drafts";
+
+export const KEYS = { standard: "Standard keys", vim: "Vim keys", emacs: "Emacs keys" } as const;
+export type Keys = keyof typeof KEYS;
+
+const KEPT_AS = "judge:keys";
+
+export const isKeys = (value: unknown): value is Keys =>
+  typeof value === "string" && Object.hasOwn(KEYS, value);
+
+export function rememberedKeys(): Keys {
+  const stored = browserStore()?.getItem(KEPT_AS);
+  return isKeys(stored) ? stored : "standard";
+}
+
+export function rememberKeys(keys: Keys): void {
+  try {
+    browserStore()?.setItem(KEPT_AS, keys);
+  } catch {
+    // The storage is full. They are chosen until the page is left.
+  }
+}
+
+/** The keys' extension; whoever keeps the standard ones loads nothing for the others. */
+export async function loadKeys(keys: Keys): Promise<Extension> {
+  switch (keys) {
+    case "standard":
+      return [];
+    case "vim": {
+      const { Vim, vim } = await import("@replit/codemirror-vim");
+      Vim.defineEx("write", "w", ({ cm6 }: { cm6: EditorView }) => {
+        cm6.state.facet(commands).keep();
+      });
+      return [closesCompletion, vim({ status: true })];
+    }
+    case "emacs": {
+      const { emacs } = await import("@replit/codemirror-emacs");
+      return emacs();
+    }
+  }
+}
+
+/** Escape closes the list of completions and still is Vim's. */
+const closesCompletion = EditorView.domEventHandlers({
+  keydown({ key }, view) {
+    if (key === "Escape") closeCompletion(view);
+    return false;
+  },
+});

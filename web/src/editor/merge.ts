@@ -1,0 +1,97 @@
+/** Two texts, compared by CodeMirror. Loaded when a comparison is opened. */
+import { python } from "@codemirror/lang-python";
+import { MergeView, unifiedMergeView } from "@codemirror/merge";
+import { EditorState, type Extension } from "@codemirror/state";
+import { EditorView, lineNumbers } from "@codemirror/view";
+
+import type { Side } from "./Compare";
+import { theme } from "./theme";
+
+interface MergeOptions {
+  parent: HTMLElement;
+  left: Side;
+  right: Side;
+  /** Side by side, or one below the other. */
+  wide: boolean;
+  folded: boolean;
+}
+
+const removed = "color-mix(in srgb, var(--fail) 18%, transparent)";
+const added = "color-mix(in srgb, var(--pass) 18%, transparent)";
+
+// A changed line has a sign before it, so that colour is not all that tells.
+const differences = EditorView.theme({
+  "&": { height: "auto" },
+  ".cm-scroller": { overflowX: "auto" },
+  ".cm-deletedChunk": { paddingLeft: "0" },
+  ".cm-line, .cm-deletedChunk .cm-deletedLine": {
+    position: "relative",
+    paddingLeft: "20px !important",
+  },
+  "&.cm-merge-a .cm-changedLine, & .cm-deletedChunk": { background: "var(--fail-soft)" },
+  "&.cm-merge-b .cm-changedLine, & .cm-inlineChangedLine": { background: "var(--pass-soft)" },
+  "&.cm-merge-a .cm-changedText, & .cm-deletedChunk .cm-deletedText": { background: removed },
+  "&.cm-merge-b .cm-changedText": { background: added },
+  "&.cm-merge-a .cm-changedLine::before, & .cm-deletedChunk .cm-deletedLine::before": {
+    content: '"−"',
+    position: "absolute",
+    left: "6px",
+    color: "var(--fail)",
+  },
+  "&.cm-merge-b .cm-changedLine::before": {
+    content: '"+"',
+    position: "absolute",
+    left: "6px",
+    color: "var(--pass)",
+  },
+  "&.cm-merge-a .cm-changedLineGutter, & .cm-deletedLineGutter": { background: "var(--fail)" },
+  "&.cm-merge-b .cm-changedLineGutter": { background: "var(--pass)" },
+  ".cm-deletedChunk del, .cm-insertedLine, .cm-deletedLine": { textDecoration: "none" },
+  ".cm-collapsedLines::before, .cm-collapsedLines::after": { content: '"…"' },
+  ".cm-collapsedLines": {
+    background: "var(--sunken)",
+    color: "var(--quiet)",
+    padding: "2px 8px",
+    font: "var(--small)",
+  },
+});
+
+function readOnly(label: string): Extension {
+  return [
+    python(),
+    lineNumbers(),
+    theme,
+    differences,
+    EditorState.readOnly.of(true),
+    EditorView.editable.of(false),
+    // With the focus in it, arrow keys scroll it.
+    EditorView.contentAttributes.of({
+      "aria-label": label,
+      "aria-readonly": "true",
+      tabindex: "0",
+    }),
+  ];
+}
+
+/** Show the comparison in `parent`; returns what removes it. */
+export function showMerge({ parent, left, right, wide, folded }: MergeOptions): () => void {
+  const collapse = folded ? { collapseUnchanged: { margin: 3, minSize: 4 } } : {};
+  const view = wide
+    ? new MergeView({
+        parent,
+        a: { doc: left.text, extensions: readOnly(left.title) },
+        b: { doc: right.text, extensions: readOnly(right.title) },
+        ...collapse,
+      })
+    : new EditorView({
+        parent,
+        doc: right.text,
+        extensions: [
+          readOnly(`${left.title} compared with ${right.title}`),
+          unifiedMergeView({ original: left.text, mergeControls: false, ...collapse }),
+        ],
+      });
+  return () => {
+    view.destroy();
+  };
+}

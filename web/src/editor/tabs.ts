@@ -1,0 +1,28 @@
+/** The tabs of an exercise: files to write, what is already defined, and a place to try things. */
+import type { ProblemPage } from "../api/types";
+
+/** The name under which a scratch run sends the scratch tab. */
+export const SCRATCH = "scratch.py";
+
+export interface Tab {
+  /** The file's name, as frames of an exception say it. */
+  file: string;
+  title: string;
+  kind: "file" | "provided" | "scratch";
+  /** What it opens with and is reset to. */
+  starter: string;
+}
+
+export function tabsOf({ files, provided }: ProblemPage): Tab[] {
+  const tabs = files.map(({ name, starter }): Tab => ({
+    file: name,
+    title: name,
+    kind: "file",
+    starter,
+  }));
+  if (provided) {
+    const title = provided.names.join(", ") || provided.name;
+    tabs.push({ file: provided.name, title, kind: "provided", starter: provided.source });
+  }
+  return [...tabs, { file: SCRATCH, title: "scratch", kind: "scratch", starter: "" }];
+}

@@ -1,0 +1,321 @@
+/**
+ * One exercise at /problems/{slug}: statement, editor and results.
+ *
+ * This component owns the layout and the address. What is written belongs to the editor, what is
+ * judged to `useJudging`; both are only connected here.
+ */
+import "./ExercisePage.css";
+
+import { useLocation } from "preact-iso";
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+
+import type { Catalogue, Frame, Kind, ProblemPage } from "../api/types";
+import { useCatalogue } from "../catalogue/useCatalogue";
+import { EditorPane } from "../editor/EditorPane";
+import type { EditorHandle } from "../editor/handle";
+import { HintsTab } from "../history/HintsTab";
+import { HistoryTab } from "../history/HistoryTab";
+import { useJudging } from "../judging/judging";
+import { Boundary } from "../parts/Boundary";
+import { NARROW, useMedia } from "../parts/media";
+import { type Place, usePlace } from "../parts/place";
+import { useShortcuts } from "../parts/shortcuts";
+import { Splitter, useSplit } from "../parts/Splitter";
+import { Tabs } from "../parts/Tabs";
+import { Results } from "../verdict/Results";
+import { type Address, addressFrom, hrefOf, type TabName } from "./address";
+import { placeOf, trackAddress } from "./neighbours";
+import { type PaneName, PaneTabs } from "./PaneTabs";
+import { resultState } from "./resultState";
+import { Away, Skeleton, Unknown } from "./Skeleton";
+import { loadTypesetter } from "./Statement";
+import { StatementPane } from "./StatementPane";
+import { useCommandKeys } from "./useCommandKeys";
+import { useProblem } from "./useProblem";
+
+const SCRATCH = "scratch.py";
+const READING = [
+  { id: "statement", label: "Statement" },
+  { id: "hints", label: "Hints" },
+  { id: "history", label: "History" },
+] as const satisfies readonly { id: TabName; label: string }[];
+
+export function ExercisePage({ slug }: { slug: string }) {
+  const { loading, retry } = useProblem(slug);
+  const { value: catalogue } = useCatalogue();
+  useEffect(() => {
+    // While the exercise is on its way; where it fails, formulas are shown as TeX.
+    loadTypesetter().catch(() => undefined);
+  }, []);
+  const problem = loading.state === "ready" ? loading.problem : null;
+  usePlace(useMemo(() => placeIn(catalogue, slug, problem), [catalogue, slug, problem]));
+  switch (loading.state) {
+    case "loading":
+      return <Skeleton />;
+    case "unknown":
+      return <Unknown />;
+    case "away":
+      return <Away sentence={loading.sentence} onRetry={retry} />;
+    case "ready":
+      return <Exercise problem={loading.problem} catalogue={catalogue} />;
+  }
+}
+
+function placeIn(
+  catalogue: Catalogue | null,
+  slug: string,
+  problem: ProblemPage | null,
+): Place | null {
+  const place = catalogue && placeOf(catalogue, slug);
+  if (place || !problem) return place;
+  const { id, title } = problem.track;
+  const trail = [{ title, href: trackAddress(id) }];
+  return { title: problem.title, trail, previous: null, next: null };
+}
+
+interface ExerciseProps {
+  problem: ProblemPage;
+  catalogue: Catalogue | null;
+}
+
+function Exercise({ problem, catalogue }: ExerciseProps) {
+  const judging = useJudging(problem);
+  const view = judging.view.value;
+  const editor = useRef<EditorHandle>(null);
+  const reading = useRef<HTMLDivElement>(null);
+  const narrow = useMedia(NARROW);
+  const [pane, setPane] = useState<PaneName>("statement");
+  const columns = useSplit("columns", 44);
+  const rows = useSplit("rows", 60);
+  const { address, go } = useAddress(problem.slug);
+  useAddressedSubmission(judging, address, go, () => {
+    setPane("results");
+  });
+
+  const send = (kind: Kind, files: Record<string, string> | undefined) => {
+    if (files === undefined || judging.busy.peek()) return;
+    judging.send(kind, files);
+    setPane("results");
+  };
+  const run = () => {
+    send("run", editor.current?.files());
+  };
+  const submit = () => {
+    send("submit", editor.current?.files());
+  };
+  const scratch = () => {
+    const { current } = editor;
+    if (current) send("run", { ...current.files(), [SCRATCH]: current.scratch() });
+  };
+  const showCode = (then: (handle: EditorHandle) => void) => {
+    setPane("code");
+    // The editor can be scrolled and focused once its pane is shown.
+    requestAnimationFrame(() => {
+      if (editor.current) then(editor.current);
+    });
+  };
+  const reveal = (frame: Frame) => {
+    showCode((handle) => {
+      handle.reveal(frame);
+    });
+  };
+  const read = (tab: TabName) => {
+    setPane("statement");
+    go({ ...address, tab }, "replace");
+    requestAnimationFrame(() => reading.current?.focus());
+  };
+
+  useShortcuts({
+    "g s": () => {
+      read("statement");
+    },
+    "g h": () => {
+      read("history");
+    },
+    "g c": () => {
+      showCode((handle) => {
+        handle.focus();
+      });
+    },
+  });
+  useCommandKeys({ run, submit, format: () => editor.current?.format() });
+
+  const frames = useMemo(() => framesOf(view?.tiers ?? []), [view?.tiers]);
+  const paneProps = (name: PaneName, label: string | null) =>
+    narrow
+      ? ({
+          role: "tabpanel",
+          "aria-labelledby": `pane-tab-${name}`,
+          hidden: pane !== name,
+        } as const)
+      : { "aria-label": label ?? undefined };
+
+  const isTitleShown = address.tab === "statement" && (!narrow || pane === "statement");
+  return (
+    <div class="exercise">
+      {!isTitleShown && <h1 class="visually-hidden">{problem.title}</h1>}
+      <div class="exercise-panes" style={{ "--left": columns.share, "--top": rows.share }}>
+        <section
+          id="pane-panel-statement"
+          class="exercise-reading"
+          {...paneProps("statement", "Exercise")}
+        >
+          <Tabs
+            name="reading"
+            label="Exercise"
+            class="exercise-tabs"
+            tabs={READING}
+            active={address.tab}
+            onSelect={(tab) => {
+              go({ ...address, tab }, "replace");
+            }}
+          />
+          {READING.map(({ id }) => (
+            <div
+              key={id}
+              ref={id === address.tab ? reading : null}
+              id={`reading-panel-${id}`}
+              class="exercise-scroll"
+              role="tabpanel"
+              aria-labelledby={`reading-tab-${id}`}
+              tabIndex={0}
+              hidden={id !== address.tab}
+            >
+              {id === "statement" && (
+                <Boundary what="The statement">
+                  <StatementPane problem={problem} catalogue={catalogue} />
+                </Boundary>
+              )}
+              {id === "hints" && address.tab === id && (
+                <Boundary what="The hints">
+                  <HintsTab problem={problem} finished={judging.finished.value} />
+                </Boundary>
+              )}
+              {id === "history" && address.tab === id && (
+                <Boundary what="The history">
+                  <HistoryTab
+                    problem={problem}
+                    finished={judging.finished.value}
+                    openId={view?.id ?? null}
+                    current={() => editor.current?.files() ?? {}}
+                    onOpen={(submission) => {
+                      setPane("results");
+                      go({ ...address, submission }, "push");
+                    }}
+                    onRestore={(files) => {
+                      showCode((handle) => {
+                        handle.replace(files);
+                      });
+                    }}
+                  />
+                </Boundary>
+              )}
+            </div>
+          ))}
+        </section>
+        <Splitter
+          label="Width of the exercise"
+          controls="pane-panel-statement"
+          orientation="vertical"
+          split={columns}
+        />
+        <div class="exercise-work">
+          <section id="pane-panel-code" class="exercise-code" {...paneProps("code", "Code")}>
+            <Boundary what="The editor">
+              <EditorPane
+                problem={problem}
+                handle={editor}
+                frames={frames}
+                sent={view?.files ?? null}
+                busy={judging.busy.value}
+                onRun={run}
+                onSubmit={submit}
+                onScratch={scratch}
+              />
+            </Boundary>
+          </section>
+          <Splitter
+            label="Height of the editor"
+            controls="pane-panel-code"
+            orientation="horizontal"
+            split={rows}
+          />
+          {/* The results name themselves; this is what they scroll in. */}
+          <div
+            id="pane-panel-results"
+            class="exercise-results exercise-scroll"
+            tabIndex={0}
+            {...paneProps("results", null)}
+          >
+            <h2 class="visually-hidden">Results</h2>
+            <Boundary what="The results pane">
+              <Results problem={problem} view={view} onReveal={reveal} />
+            </Boundary>
+          </div>
+        </div>
+      </div>
+      {narrow && (
+        <PaneTabs
+          active={pane}
+          state={resultState(view)}
+          busy={judging.busy.value}
+          onSelect={setPane}
+          onSubmit={submit}
+        />
+      )}
+    </div>
+  );
+}
+
+type Go = (address: Address, how: "push" | "replace") => void;
+
+/** The address, and how it is changed. */
+function useAddress(slug: string): { address: Address; go: Go } {
+  const { query, route } = useLocation();
+  const go = useCallback<Go>(
+    (next, how) => {
+      route(hrefOf(slug, next), how === "replace");
+    },
+    [slug, route],
+  );
+  return { address: addressFrom(query), go };
+}
+
+/** Whichever of the two changes, the address and the results name the same submission. */
+function useAddressedSubmission(
+  { view, open }: ReturnType<typeof useJudging>,
+  address: Address,
+  go: Go,
+  onAddressed: () => void,
+): void {
+  const { submission } = address;
+  const now = useRef({ address, go, onAddressed });
+  now.current = { address, go, onAddressed };
+
+  useEffect(() => {
+    const shown = view.peek();
+    const isOnItsWay = shown?.phase === "sending" || shown?.phase === "unsent";
+    if (submission === null || submission === shown?.id || isOnItsWay) return;
+    open(submission);
+    now.current.onAddressed();
+  }, [submission, view, open]);
+
+  const shown = view.value;
+  const id = shown?.kind === "run" ? null : (shown?.id ?? null);
+  const isRun = shown?.kind === "run" && shown.id !== null;
+  useEffect(() => {
+    const { address: before, go: change } = now.current;
+    if ((id !== null || isRun) && id !== before.submission) {
+      change({ ...before, submission: id }, "replace");
+    }
+  }, [id, isRun]);
+}
+
+/** Where the student's own code raised what failed checks report. */
+function framesOf(tiers: readonly { checks: readonly Failing[] }[]): Frame[] {
+  return tiers.flatMap((tier) => tier.checks.flatMap((check) => check.detail?.frames ?? []));
+}
+
+interface Failing {
+  detail?: { frames: Frame[] } | null;
+}

@@ -1,0 +1,70 @@
+/** What a statement's HTML gains before it is shown: boxes to scroll in, links that open safely. */
+
+export interface Dressed {
+  content: DocumentFragment;
+  /** What may be wider than its column, with a word for it. */
+  scrollable: (readonly [HTMLElement, string])[];
+}
+
+/** Safe HTML as nodes. */
+export function dressed(html: string): Dressed {
+  const template = document.createElement("template");
+  template.innerHTML = html;
+  const { content } = template;
+  const tables = [...content.querySelectorAll("table")].map(boxed);
+  for (const table of content.querySelectorAll("table")) nameRows(table);
+  for (const link of content.querySelectorAll("a")) openBeside(link);
+  const blocks = [...content.querySelectorAll<HTMLElement>("pre")];
+  const formulas = [...content.querySelectorAll<HTMLElement>(".math.block")];
+  return {
+    content,
+    scrollable: [
+      ...tables.map((box) => [box, "Table"] as const),
+      ...blocks.map((box) => [box, "Code"] as const),
+      ...formulas.map((box) => [box, "Formula"] as const),
+    ],
+  };
+}
+
+/** HTML before a heading of the outermost level, and from it on; all of it is "before" without one. */
+export function splitBefore(html: string, headingId: string): { before: string; after: string } {
+  const template = document.createElement("template");
+  template.innerHTML = html;
+  const parts = { before: "", after: "" };
+  let part: keyof typeof parts = "before";
+  for (const child of template.content.children) {
+    if (child.id === headingId) part = "after";
+    parts[part] += `${child.outerHTML}\n`;
+  }
+  return parts;
+}
+
+function boxed(table: HTMLTableElement): HTMLElement {
+  const box = document.createElement("div");
+  box.className = "statement-scroll";
+  table.replaceWith(box);
+  box.append(table);
+  return box;
+}
+
+/** Markdown wants a row of headings, even of empty ones: those are no headings. */
+function nameRows(table: HTMLTableElement): void {
+  const headings = [...table.querySelectorAll("th")];
+  if (headings.every((heading) => isEmpty(heading))) table.tHead?.remove();
+  for (const heading of headings) {
+    if (isEmpty(heading)) heading.replaceWith(document.createElement("td"));
+    else heading.scope = "col";
+  }
+}
+
+const isEmpty = (element: Element): boolean => element.textContent.trim() === "";
+
+function openBeside(link: HTMLAnchorElement): void {
+  if (link.getAttribute("href")?.startsWith("#")) return;
+  link.target = "_blank";
+  link.rel = "noopener noreferrer";
+  const note = document.createElement("span");
+  note.className = "visually-hidden";
+  note.textContent = " (opens in a new tab)";
+  link.append(note);
+}

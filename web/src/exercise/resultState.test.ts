@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+
+import type { JudgingView, Phase } from "../judging/view";
+import { resultState } from "./resultState";
+
+function view(phase: Phase, verdict: JudgingView["verdict"] = null): JudgingView {
+  return { phase, verdict, kind: "submit", tiers: [] as JudgingView["tiers"] } as JudgingView;
+}
+
+test("there is no state before anything was sent", () => {
+  expect(resultState(null)).toBeNull();
+});
+
+test("each phase on the way has words of its own", () => {
+  const phases: Phase[] = ["opening", "sending", "unsent", "refused", "queued", "judging"];
+  const words = phases.map((phase) => resultState(view(phase))?.words);
+  expect(new Set(words).size).toBe(phases.length);
+});
+
+test("a finished one is accepted, or failed at its first failing tier", () => {
+  expect(resultState(view("finished", "AC"))).toEqual({
+    icon: "pass",
+    words: "Accepted",
+    tone: "pass",
+  });
+  const tiers = [
+    { id: "T0", verdict: "AC" },
+    { id: "T1", verdict: "TLE" },
+    { id: "T2", verdict: "SK" },
+  ];
+  const late = { ...view("finished", "TLE"), tiers } as JudgingView;
+  expect(resultState(late)).toEqual({ icon: "limit", words: "Failed at T1", tone: "limit" });
+});
+
+test("a fault of the judge is named as ours", () => {
+  expect(resultState(view("finished", "JE"))?.words).toBe("Our fault");
+});

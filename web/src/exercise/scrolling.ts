@@ -1,0 +1,36 @@
+/** What is wider than its column scrolls in a box of its own, which the keyboard can reach. */
+import type { RefObject } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+
+/** Make the boxes focusable for as long as they have something to scroll; returns what ends it. */
+export function watchScrollable(boxes: readonly (readonly [HTMLElement, string])[]): () => void {
+  const labels = new Map<Element, string>(boxes);
+  const sizes = new ResizeObserver((entries) => {
+    for (const { target } of entries) mark(target as HTMLElement, labels.get(target) ?? "");
+  });
+  for (const [box] of boxes) sizes.observe(box);
+  return () => {
+    sizes.disconnect();
+  };
+}
+
+function mark(box: HTMLElement, label: string): void {
+  if (box.scrollWidth > box.clientWidth) {
+    box.tabIndex = 0;
+    box.setAttribute("role", "group");
+    box.setAttribute("aria-label", `${label}, scrolls sideways`);
+  } else {
+    box.removeAttribute("tabindex");
+    box.removeAttribute("role");
+    box.removeAttribute("aria-label");
+  }
+}
+
+/** The same for one element of a component. */
+export function useScrollable<Box extends HTMLElement>(label: string): RefObject<Box | null> {
+  const box = useRef<Box>(null);
+  useEffect(() => {
+    if (box.current) return watchScrollable([[box.current, label]]);
+  }, [label]);
+  return box;
+}

@@ -1,0 +1,87 @@
+import { useCallback, useEffect, useState } from "preact/hooks";
+
+import { getProblem, Refused } from "../api/http";
+import type { ProblemPage } from "../api/types";
+import { sentenceOf } from "../parts/useLoaded";
+
+export type Loading =
+  | { state: "loading" }
+  | { state: "ready"; problem: ProblemPage }
+  | { state: "unknown" }
+  /** The judge cannot answer now; it is asked again. */
+  | { state: "away"; sentence: string };
+
+const AGAIN_MS = 5000;
+const POLL_MS = 2000;
+const SLOWEST_POLL_MS = 20_000;
+
+/** The exercise of that name, asked for again until the judge answers; `retry` asks at once. */
+export function useProblem(slug: string): { loading: Loading; retry: () => void } {
+  const [loading, setLoading] = useState<Loading>({ state: "loading" });
+  const [attempt, setAttempt] = useState(0);
+  const retry = useCallback(() => {
+    setAttempt((before) => before + 1);
+  }, []);
+
+  useEffect(() => {
+    let current = true;
+    void load(slug).then((next) => {
+      if (current) setLoading(next);
+    });
+    return () => {
+      current = false;
+    };
+  }, [slug, attempt]);
+
+  useEffect(() => {
+    if (loading.state !== "away") return;
+    const timer = setTimeout(retry, AGAIN_MS);
+    addEventListener("online", retry);
+    return () => {
+      clearTimeout(timer);
+      removeEventListener("online", retry);
+    };
+  }, [loading, retry]);
+
+  const pending = loading.state === "ready" && loading.problem.preview.state === "pending";
+  useEffect(() => {
+    if (!pending) return;
+    return poll(slug, (problem) => {
+      setLoading({ state: "ready", problem });
+    });
+  }, [slug, pending]);
+
+  return { loading, retry };
+}
+
+async function load(slug: string): Promise<Loading> {
+  try {
+    return { state: "ready", problem: await getProblem(slug) };
+  } catch (error) {
+    if (error instanceof Refused && error.status < 500) return { state: "unknown" };
+    return { state: "away", sentence: sentenceOf(error) };
+  }
+}
+
+/** Ask, ever more rarely, until a worker has read the exercise; returns what ends it. */
+function poll(slug: string, onRead: (problem: ProblemPage) => void): () => void {
+  let timer: ReturnType<typeof setTimeout>;
+  let ended = false;
+  const askIn = (ms: number) => {
+    timer = setTimeout(() => {
+      void load(slug).then((next) => {
+        if (ended) return;
+        if (next.state === "ready" && next.problem.preview.state !== "pending") {
+          onRead(next.problem);
+        } else {
+          askIn(Math.min(ms * 1.5, SLOWEST_POLL_MS));
+        }
+      });
+    }, ms);
+  };
+  askIn(POLL_MS);
+  return () => {
+    clearTimeout(timer);
+    ended = true;
+  };
+}

@@ -1,0 +1,57 @@
+import "./Headline.css";
+
+import { isScratch, type JudgingView } from "../judging/view";
+import { Icon } from "../parts/Icon";
+import { VERDICTS } from "../parts/verdicts";
+import { Countdown } from "./Countdown";
+import { headline } from "./words";
+
+/** The verdict in words, or how far the submission is. */
+export function Headline({ view }: { view: JudgingView }) {
+  const { icon, tone, title, code, facts, explanation } = headline(view);
+  return (
+    <header class={`headline headline-${tone ?? "none"}`}>
+      <p class="headline-line">
+        <Icon name={icon} />
+        <strong class="headline-title">{title}</strong>
+        {code && (
+          <abbr class="headline-code" title={VERDICTS[code].words}>
+            {code}
+          </abbr>
+        )}
+        {facts.length > 0 && <span class="headline-facts">{facts.join("\u00a0· ")}</span>}
+      </p>
+      {explanation !== null && (
+        <p class="headline-explanation">
+          {explanation} <RetryWords view={view} />
+        </p>
+      )}
+      {view.kind === "run" && <p class="headline-explanation quiet">{runWords(view)}</p>}
+    </header>
+  );
+}
+
+const runWords = (view: JudgingView): string =>
+  isScratch(view)
+    ? "The scratch file after your solution. No checks, not in your history."
+    : "Examples only, not in your history.";
+
+function RetryWords({ view }: { view: JudgingView }) {
+  const atMs = view.refusal?.retryAtMs ?? null;
+  if (atMs === null) return null;
+  return view.phase === "unsent" ? (
+    <Countdown
+      key={atMs}
+      atMs={atMs}
+      before={(left) => `Next attempt in ${left} s.`}
+      after="Sending."
+    />
+  ) : (
+    <Countdown
+      key={atMs}
+      atMs={atMs}
+      before={(left) => `Next submission in ${left} s.`}
+      after="You can send it again now."
+    />
+  );
+}

@@ -1,0 +1,65 @@
+import "./Replay.css";
+
+import { useEffect, useRef, useState } from "preact/hooks";
+
+import type { ProblemPage } from "../api/types";
+import { Icon } from "../parts/Icon";
+
+const SHOWN_MS = 2000;
+
+interface Props {
+  problem: ProblemPage;
+  /** Null until the submission is finished; its place is kept. */
+  seed: number | null;
+}
+
+/** The command that judges the same again, with the same numbers. */
+export function Replay({ problem, seed }: Props) {
+  const command = useRef<HTMLElement>(null);
+  const [done, setDone] = useState<string | null>(null);
+  useEffect(() => {
+    if (done === null) return undefined;
+    const timer = setTimeout(() => {
+      setDone(null);
+    }, SHOWN_MS);
+    return () => {
+      clearTimeout(timer);
+    };
+  }, [done]);
+  if (seed === null) return <div class="replay" />;
+  const text = replayCommand(problem, seed);
+  const copy = async () => {
+    setDone((await copied(text)) ? "Copied" : selected(command.current));
+  };
+  return (
+    <div class="replay">
+      <span class="replay-title">Replay</span>
+      <code ref={command}>{text}</code>
+      <button type="button" class="button plain" onClick={() => void copy()}>
+        <Icon name="copy" />
+        <span aria-live="polite">{done ?? "Copy"}</span>
+      </button>
+    </div>
+  );
+}
+
+/** Several files are judged as the folder they are in. */
+export function replayCommand({ slug, files }: ProblemPage, seed: number): string {
+  const [only, ...more] = files.map((file) => file.name);
+  return `judge run ${slug} ${more.length === 0 && only !== undefined ? only : "."} --seed ${seed}`;
+}
+
+/** False where the browser does not let a page write to the clipboard: without TLS, say. */
+async function copied(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function selected(element: HTMLElement | null): string {
+  if (element) getSelection()?.selectAllChildren(element);
+  return "Selected, copy it with Ctrl+C";
+}

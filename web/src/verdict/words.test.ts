@@ -1,0 +1,265 @@
+import { describe, expect, test } from "vitest";
+
+import type { CheckResult, Verdict } from "../api/types";
+import type { JudgingView, TierView } from "../judging/view";
+import { aligned, alignedTogether } from "./align";
+import { bytes, measure, percent, roughly, seconds } from "./amounts";
+import { firstFailing, shownTier } from "./selection";
+import { headline, limitOf, skipReason, statements, tileState } from "./words";
+
+const LIMITS = {
+  wall_s: 10,
+  cpu_s: 30,
+  memory_bytes: 512 * 2 ** 20,
+  output_bytes: 2 ** 20,
+  source_bytes: 2 ** 16,
+};
+
+const check = (id: string, verdict: Verdict): CheckResult => ({
+  id,
+  title: "",
+  kind: "oracle",
+  why: "",
+  verdict,
+  message: "",
+  wall_ms: 0,
+});
+
+const tier = (id: string, title: string, parts: Partial<TierView> = {}): TierView => ({
+  id,
+  title,
+  phase: "waiting",
+  verdict: null,
+  passed: 0,
+  total: 8,
+  checks: [],
+  ...parts,
+});
+
+const ended = (id: string, title: string, verdict: Verdict, passed: number) =>
+  tier(id, title, { phase: "finished", verdict, passed });
+
+const view = (parts: Partial<JudgingView>): JudgingView => ({
+  id: "a",
+  problem: "softmax",
+  kind: "submit",
+  files: { "solution.py": "" },
+  phase: "finished",
+  refusal: null,
+  ahead: null,
+  wait: null,
+  connection: "open",
+  restarts: 0,
+  tiers: [],
+  charts: [],
+  diagnosis: [],
+  output: null,
+  verdict: null,
+  score: null,
+  seed: null,
+  limits: LIMITS,
+  judgedMs: 340,
+  environment: null,
+  ...parts,
+});
+
+const REJECTED = view({
+  verdict: "WA",
+  score: 0.25,
+  tiers: [ended("T0", "Interface", "AC", 8), ended("T1", "Oracle", "WA", 3)],
+});
+
+describe("the headline", () => {
+  test("of a rejected submission names the tier, then the verdict", () => {
+    expect(headline(REJECTED)).toMatchObject({
+      icon: "fail",
+      title: "Rejected at T1 Oracle",
+      code: "WA",
+      facts: ["Wrong answer", "score 25 %", "judged in 0.34 s"],
+    });
+  });
+
+  test("of an accepted one says it once", () => {
+    const { title, facts } = headline(view({ verdict: "AC", score: 1 }));
+    expect([title, ...facts]).toEqual(["Accepted", "score 100 %", "judged in 0.34 s"]);
+  });
+
+  test("of a run has no score", () => {
+    const { title, facts } = headline(view({ kind: "run", verdict: "AC", score: 1 }));
+    expect([title, ...facts]).toEqual(["All examples pass", "judged in 0.34 s"]);
+  });
+
+  test("of a broken limit tells the limit", () => {
+    const tiers = [ended("T0", "Interface", "MLE", 1)];
+    expect(headline(view({ verdict: "MLE", score: 0, tiers })).facts).toContain(
+      "the limit is 512 MiB",
+    );
+  });
+
+  test("of a fault of ours takes the blame and says what to do", () => {
+    const { explanation, facts } = headline(view({ verdict: "JE", score: 0, restarts: 3 }));
+    expect(explanation).toContain("our fault, not yours");
+    expect(explanation).toContain("Send it again");
+    expect(facts).not.toContain("score 0 %");
+  });
+
+  test("of a restart says that it is queued again", () => {
+    expect(headline(view({ phase: "queued", restarts: 1 })).explanation).toBe(
+      "This was our fault, not yours. It is queued again.",
+    );
+  });
+
+  test("of a queued one tells place and rough time", () => {
+    const wait = { firstAhead: 9, firstAtMs: 0, leftMs: 21_000 };
+    expect(headline(view({ phase: "queued", ahead: 3, wait })).facts).toEqual([
+      "3 to be judged before it",
+      "about 20 s",
+    ]);
+    expect(headline(view({ phase: "queued", ahead: 0 })).facts).toEqual(["next to be judged"]);
+  });
+
+  test("leaves the judge's own count of seconds to the countdown", () => {
+    const refusal = { sentence: "Thirty were made. The next is possible in 40 s.", retryAtMs: 1 };
+    expect(headline(view({ phase: "refused", id: null, refusal })).explanation).toBe(
+      "Thirty were made.",
+    );
+  });
+
+  test("of a scratch run speaks of the scratch file", () => {
+    const files = { "scratch.py": "" };
+    expect(headline(view({ kind: "run", files, verdict: "AC" })).title).toBe(
+      "The scratch file ran to its end",
+    );
+  });
+});
+
+describe("a tile", () => {
+  test("shows how many are done while it runs, and how many passed afterwards", () => {
+    const checks = [check("a", "AC"), check("b", "WA")];
+    const running = tier("T1", "Oracle", { phase: "running", passed: 1, checks });
+    expect(tileState(running, REJECTED)).toMatchObject({ words: "running", count: "2/8" });
+    expect(tileState(ended("T1", "Oracle", "WA", 3), REJECTED)).toMatchObject({
+      icon: "fail",
+      words: "failed",
+      count: "3/8",
+    });
+  });
+
+  test("of a tier that a run leaves out says so from the beginning", () => {
+    const left = tier("T2", "Edges", { total: 0 });
+    expect(tileState(left, view({ kind: "run" })).words).toBe("not in a run");
+  });
+
+  test("a tier that was not run says what it needs", () => {
+    const skipped = ended("T1", "Oracle", "SK", 0);
+    const whole = view({ tiers: [ended("T0", "Interface", "RE", 1), skipped] });
+    const plan = [{ id: "T1", title: "", about: "", requires: ["T0"], visible: true, checks: [] }];
+    expect(skipReason(skipped, whole, plan)).toBe("Not run. It needs T0 Interface first.");
+    expect(skipReason(skipped, whole, [])).toBe("Not run. Judging ended before this tier.");
+  });
+});
+
+describe("the tier that is shown", () => {
+  const failing = tier("T1", "Oracle", {
+    phase: "running",
+    checks: [check("a", "AC"), check("b", "WA")],
+  });
+  const tiers = [tier("T0", "Interface"), failing, ended("T2", "Edges", "WA", 0)];
+
+  test("is the first that failed, even before it has ended", () => {
+    expect(shownTier(view({ tiers }), null)?.id).toBe("T1");
+    expect(firstFailing(failing)?.id).toBe("b");
+  });
+
+  test("is what the student chose, if there is such a tier", () => {
+    expect(shownTier(view({ tiers }), "T2")?.id).toBe("T2");
+    expect(shownTier(view({ tiers }), "T9")?.id).toBe("T1");
+  });
+
+  test("stays the first while nothing has failed", () => {
+    const running = [ended("T0", "Interface", "AC", 8), tier("T1", "Oracle", { phase: "running" })];
+    expect(shownTier(view({ tiers: running }), null)?.id).toBe("T0");
+  });
+});
+
+describe("what is said aloud", () => {
+  test("grows at its end, from the queue to the verdict", () => {
+    const tiers = [ended("T0", "Interface", "AC", 8), tier("T1", "Oracle", { phase: "running" })];
+    const stages = [
+      statements(view({ phase: "queued" })),
+      statements(view({ phase: "judging", tiers })),
+      statements(REJECTED),
+    ];
+    expect(stages[0]).toEqual(["Queued."]);
+    expect(stages[1]).toEqual([
+      "Queued.",
+      "Judging.",
+      "T0 Interface: passed, 8 of 8 checks passed.",
+    ]);
+    expect(stages[2]).toEqual([
+      ...(stages[1] ?? []),
+      "T1 Oracle: failed, 3 of 8 checks passed.",
+      "Rejected at T1 Oracle. Score 25 %.",
+    ]);
+  });
+
+  test("tells a fault of ours as it happens", () => {
+    expect(statements(view({ phase: "queued", restarts: 1 }))).toEqual([
+      "Queued.",
+      "This was our fault, not yours. It is queued again.",
+    ]);
+  });
+});
+
+describe("amounts", () => {
+  test("times are short", () => {
+    expect([seconds(340), seconds(9994), seconds(12_400)]).toEqual(["0.34 s", "9.99 s", "12 s"]);
+    expect([roughly(400), roughly(21_000), roughly(150_000)]).toEqual([
+      "about 1 s",
+      "about 20 s",
+      "about 3 min",
+    ]);
+  });
+
+  test("a score is 100 % only when nothing is missing", () => {
+    expect([percent(0), percent(0.999), percent(1)]).toEqual(["0 %", "99 %", "100 %"]);
+  });
+
+  test("memory is in units of 1024", () => {
+    expect([bytes(512 * 2 ** 20), bytes(1000), bytes(1536)]).toEqual([
+      "512 MiB",
+      "1000 bytes",
+      "1.5 KiB",
+    ]);
+  });
+
+  test("errors have three digits, and may be no numbers", () => {
+    expect([measure(0.14025), measure(1.2e-9), measure("NaN")]).toEqual(["0.14", "1.2e-9", "NaN"]);
+  });
+
+  test("only a broken limit is told", () => {
+    expect(limitOf("TLE", LIMITS)[0]).toContain("10 s a tier");
+    expect(limitOf("OLE", LIMITS)).toEqual(["the limit is 1 MiB"]);
+    expect(limitOf("WA", LIMITS)).toEqual([]);
+    expect(limitOf("TLE", null)).toEqual([]);
+  });
+});
+
+describe("columns of numbers", () => {
+  test("are aligned at the point", () => {
+    expect(aligned(["0.5", "-12.25", "3", "1e-07", "nan"])).toEqual([
+      "  0.5  ",
+      "-12.25 ",
+      "  3    ",
+      "  1e-07",
+      "nan    ",
+    ]);
+  });
+
+  test("are aligned through both tables", () => {
+    expect(alignedTogether([[["1.5", "a"]], [["10", "bc"]]])).toEqual([
+      [[" 1.5", " a"]],
+      [["10  ", "bc"]],
+    ]);
+  });
+});

@@ -1,0 +1,244 @@
+/** What the results pane says of a submission as a whole, at every moment of it. */
+import type { Limits, ProblemPage, TierToPass, Verdict } from "../api/types";
+import { examples } from "../judging/reducer";
+import { isScratch, type JudgingView, type TierView } from "../judging/view";
+import type { IconName } from "../parts/Icon";
+import { type Tone, VERDICTS } from "../parts/verdicts";
+import { bytes, counted, percent, roughly, seconds } from "./amounts";
+import { failingTier } from "./selection";
+
+export interface Headline {
+  icon: IconName;
+  /** Null while there is no verdict. */
+  tone: Tone | null;
+  title: string;
+  code: Verdict | null;
+  /** Short facts, for the rest of the line. */
+  facts: string[];
+  /** A sentence or two below, where something needs words. */
+  explanation: string | null;
+}
+
+const CONNECTING = "The connection is lost. Judging goes on, and the page is connecting again.";
+const AWAY = "The judge does not answer. The page keeps asking.";
+const QUEUED_AGAIN = "This was our fault, not yours. It is queued again.";
+const JUDGED_AGAIN = "This was our fault, not yours. It is being judged again.";
+const FAULT =
+  "This was our fault, not yours, and nothing counts against you. Send it again to have it judged.";
+
+export function headline(view: JudgingView): Headline {
+  switch (view.phase) {
+    case "opening":
+      return underWay("waiting", "Opening the submission", [], lost(view, AWAY));
+    case "sending":
+      return underWay("send", "Sending", [], null);
+    case "unsent":
+      return halted("Not sent yet", view);
+    case "refused":
+      return halted(view.id === null ? "Not taken" : "Nothing to show", view);
+    case "queued":
+      return underWay(
+        "waiting",
+        "Queued",
+        place(view),
+        lost(view, CONNECTING) ?? again(view, QUEUED_AGAIN),
+      );
+    case "judging":
+      return underWay(
+        "running",
+        judging(view),
+        [],
+        lost(view, CONNECTING) ?? again(view, JUDGED_AGAIN),
+      );
+    case "finished":
+      return view.verdict === null
+        ? underWay("running", "Judging", [], null)
+        : finished(view, view.verdict);
+  }
+}
+
+const underWay = (
+  icon: IconName,
+  title: string,
+  facts: string[],
+  explanation: string | null,
+): Headline => ({ icon, tone: null, title, code: null, facts, explanation });
+
+const halted = (title: string, view: JudgingView): Headline => ({
+  icon: "limit",
+  tone: "limit",
+  title,
+  code: null,
+  facts: [],
+  explanation: view.refusal && sentence(view.refusal.sentence, view.refusal.retryAtMs),
+});
+
+/** How long it takes is counted down beside it; the judge's own number would stand still. */
+const sentence = (words: string, retryAtMs: number | null): string =>
+  retryAtMs === null ? words : words.replace(/ [^.]*\d+ s\.$/, "");
+
+const lost = (view: JudgingView, words: string): string | null =>
+  view.connection === "lost" ? words : null;
+
+const again = (view: JudgingView, words: string): string | null =>
+  view.restarts > 0 ? words : null;
+
+function place(view: JudgingView): string[] {
+  if (view.ahead === null) return [];
+  const left = view.wait?.leftMs ?? null;
+  return [
+    view.ahead === 0 ? "next to be judged" : `${view.ahead} to be judged before it`,
+    ...(left === null ? [] : [roughly(left)]),
+  ];
+}
+
+function judging(view: JudgingView): string {
+  if (isScratch(view)) return "Running the scratch file";
+  const running = view.tiers.find((tier) => tier.phase === "running");
+  return running ? `Judging ${name(running)}` : "Judging";
+}
+
+// --- the verdict ----------------------------------------------------------------------------------
+
+function finished(view: JudgingView, verdict: Verdict): Headline {
+  const { tone, words } = VERDICTS[verdict];
+  const title = verdictTitle(view, verdict);
+  return {
+    icon: tone,
+    tone,
+    title,
+    code: verdict,
+    facts: [
+      ...(verdict === "AC" || title === words ? [] : [words]),
+      ...limitOf(verdict, view.limits),
+      ...(view.score === null || view.kind === "run" || verdict === "JE"
+        ? []
+        : [`score ${percent(view.score)}`]),
+      ...(view.judgedMs === null ? [] : [`judged in ${seconds(view.judgedMs)}`]),
+    ],
+    explanation: verdict === "JE" ? FAULT : null,
+  };
+}
+
+function verdictTitle(view: JudgingView, verdict: Verdict): string {
+  const { words } = VERDICTS[verdict];
+  if (verdict === "JE" || verdict === "CE") return words;
+  if (isScratch(view)) return verdict === "AC" ? "The scratch file ran to its end" : words;
+  if (verdict === "AC") return view.kind === "run" ? "All examples pass" : words;
+  const tier = failingTier(view);
+  return tier ? `Rejected at ${name(tier)}` : words;
+}
+
+/** The limit that was broken, in units people use. */
+export function limitOf(verdict: Verdict, limits: Limits | null): string[] {
+  if (!limits) return [];
+  if (verdict === "TLE") {
+    return [`the limit is ${limits.wall_s} s a tier, ${limits.cpu_s} s of processor time in all`];
+  }
+  if (verdict === "MLE") return [`the limit is ${bytes(limits.memory_bytes)}`];
+  if (verdict === "OLE") return [`the limit is ${bytes(limits.output_bytes)}`];
+  return [];
+}
+
+// --- tiers ----------------------------------------------------------------------------------------
+
+/** "T1 Oracle". */
+export const name = (tier: Pick<TierView, "id" | "title">): string =>
+  `${tier.id} ${tier.title}`.trim();
+
+export interface TileState {
+  icon: IconName;
+  tone: Tone | null;
+  words: string;
+  /** "3/8"; while it runs how many are done, afterwards how many passed. */
+  count: string;
+}
+
+export function tileState(tier: TierView, view: JudgingView): TileState {
+  if (isLeftOut(tier, view))
+    return { icon: "skip", tone: "skip", words: "not in a run", count: "" };
+  const count = (done: number) => (tier.total > 0 ? `${done}/${tier.total}` : "");
+  if (tier.phase === "finished" && tier.verdict !== null) {
+    const { tone, short } = VERDICTS[tier.verdict];
+    return { icon: tone, tone, words: short, count: count(tier.passed) };
+  }
+  return tier.phase === "running"
+    ? { icon: "running", tone: null, words: "running", count: count(tier.checks.length) }
+    : { icon: "waiting", tone: null, words: "waiting", count: count(0) };
+}
+
+/** Whether a run executes none of the tier's checks. */
+export const isLeftOut = (tier: TierView, view: JudgingView): boolean =>
+  view.kind === "run" && tier.total === 0 && (tier.verdict === null || tier.verdict === "SK");
+
+/** Why a tier was not run. */
+export function skipReason(
+  tier: TierView,
+  view: JudgingView,
+  tiers: readonly TierToPass[],
+): string {
+  if (isLeftOut(tier, view)) return "A run leaves this tier out. Submit judges it too.";
+  const needs = tiers.find((each) => each.id === tier.id)?.requires ?? [];
+  const missed = view.tiers.filter((each) => needs.includes(each.id) && each.verdict !== "AC");
+  if (missed.length > 0) return `Not run. It needs ${missed.map(name).join(" and ")} first.`;
+  return "Not run. Judging ended before this tier.";
+}
+
+// --- before the first submission ------------------------------------------------------------------
+
+/** How many checks Run and Submit execute; null until somebody has counted them. */
+export function checkCounts(problem: ProblemPage): { run: number; submit: number } | null {
+  const submit = problem.tiers.reduce((sum, tier) => sum + tier.checks.length, 0);
+  if (submit === 0) return null;
+  const run = problem.tiers.reduce((sum, tier) => sum + examples(tier), 0);
+  return { run, submit };
+}
+
+// --- what is said aloud ---------------------------------------------------------------------------
+
+/**
+ * What a screen reader says, in order; it grows at its end while a submission is judged. Positions
+ * in the queue and single checks are left out: nobody could listen to them.
+ */
+export function statements(view: JudgingView): string[] {
+  const { title, explanation } = headline(view);
+  switch (view.phase) {
+    case "opening":
+    case "sending":
+      return [];
+    case "unsent":
+    case "refused":
+      return [`${title}. ${explanation ?? ""}`.trim()];
+    case "queued":
+      return ["Queued.", ...restarts(view)];
+    case "judging":
+      return ["Queued.", ...restarts(view), "Judging.", ...tierStatements(view)];
+    case "finished":
+      return [
+        "Queued.",
+        ...restarts(view),
+        "Judging.",
+        ...tierStatements(view),
+        verdictStatement(view),
+      ];
+  }
+}
+
+const restarts = (view: JudgingView): string[] =>
+  Array.from({ length: view.restarts }, () => QUEUED_AGAIN);
+
+/** Of the tiers in which something was judged. */
+const tierStatements = (view: JudgingView): string[] =>
+  (isScratch(view) ? [] : view.tiers)
+    .filter((tier) => tier.phase === "finished" && tier.verdict !== null && !isLeftOut(tier, view))
+    .map((tier) => {
+      const { words } = tileState(tier, view);
+      const passed = `${tier.passed} of ${counted(tier.total, "check")} passed`;
+      return `${name(tier)}: ${words}${tier.verdict === "SK" ? "" : `, ${passed}`}.`;
+    });
+
+function verdictStatement(view: JudgingView): string {
+  const { title, explanation } = headline(view);
+  const score = view.score === null || view.kind === "run" ? "" : ` Score ${percent(view.score)}.`;
+  return `${title}.${explanation === null ? score : ` ${explanation}`}`;
+}
