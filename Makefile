@@ -10,6 +10,8 @@ TEST_ARGS ?= --numprocesses 2 --dist loadgroup
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+PAGE := web/dist/.built-from
+WEB_SOURCES := $(shell find web -type d \( -name node_modules -o -name dist \) -prune -o -type f -print)
 
 .DEFAULT_GOAL := help
 .PHONY: help serve setup image demo test chaos lint format clean
@@ -20,7 +22,7 @@ help: ## show this list
 serve: image ## set everything up, then serve the judge on http://127.0.0.1:8000
 	@exec $(BIN)/judge serve $(SERVE_ARGS)
 
-setup: $(STAMP) ## install everything into .venv
+setup: $(STAMP) $(PAGE) ## install everything into .venv, build the page
 
 image: setup ## build the image for Docker boxes, where an engine answers
 	@$(BIN)/judge sandbox build || echo 'make: going on without Docker; `judge doctor` says more'
@@ -29,6 +31,7 @@ demo: image ## judge the reference, an alternative and three known mistakes
 	@$(BIN)/python scripts/demo.py
 
 test: image ## run all tests
+	$(BIN)/python scripts/build_page.py npm test
 	$(BIN)/pytest -m owns_engine tests/sandbox
 	$(BIN)/pytest -m "not owns_engine and not restarts_engine" $(TEST_ARGS)
 
@@ -39,13 +42,15 @@ lint: setup ## check style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python scripts/build_page.py npm run check
 
 format: setup ## rewrite the code in the project's style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/python scripts/build_page.py npm run format
 
 clean: ## remove everything that was made here
-	rm -rf $(VENV) demo dist .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) demo dist web/dist web/node_modules .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(STAMP): pyproject.toml
@@ -53,4 +58,8 @@ $(STAMP): pyproject.toml
 	@echo 'installing into $(VENV): some minutes the first time, torch is large'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -qq $(PIP_ARGS) --editable '.[charts,dev]'
+	@touch $@
+
+$(PAGE): $(STAMP) $(WEB_SOURCES)
+	$(BIN)/python scripts/build_page.py
 	@touch $@

@@ -28,6 +28,10 @@ RUN set -eu; \
     ln -s "$PWD/pginstall18" /judge/postgres; \
     /judge/postgres/bin/postgres --version
 COPY pyproject.toml README.md LICENSE /source/
+# The page is taken as it is in web/dist; only where it is not built from these very sources, the
+# build needs npm's registry.
+COPY scripts/build_page.py /source/scripts/
+COPY web /source/web
 COPY judge /source/judge
 COPY sandbox /source/sandbox
 COPY problems /source/problems

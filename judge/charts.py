@@ -19,6 +19,30 @@ from judge.results import Chart
 
 VEGA_LITE = "6.4"
 PNG_SCALE = 2.0
+# How a picture looks where its specification does not say. A picture is a file, whoever shows it:
+# it brings its own paper. The page has a theme of its own, in web/src/charts/theme.ts.
+INK, QUIET, LINE = "#1c1e26", "#5b5e6b", "#dcdde1"
+FONT = "system-ui, Roboto, Helvetica, Arial, sans-serif"
+THEME: dict[str, JsonValue] = {
+    "background": "#ffffff",
+    "padding": 12,
+    "font": FONT,
+    "view": {"stroke": None},
+    "title": {"color": INK, "fontSize": 15, "anchor": "start", "offset": 12},
+    "axis": {
+        "labelColor": QUIET,
+        "titleColor": QUIET,
+        "titleFontWeight": "normal",
+        "labelFontSize": 11,
+        "titleFontSize": 12,
+        "gridColor": LINE,
+        "domainColor": QUIET,
+        "tickColor": QUIET,
+    },
+    "header": {"labelColor": INK, "titleColor": INK, "labelFontSize": 12},
+    "legend": {"labelColor": INK, "titleColor": INK, "labelFontSize": 12, "symbolSize": 160},
+    "text": {"color": INK, "fontSize": 11},
+}
 
 
 class ChartsUnavailable(Exception):
@@ -41,7 +65,7 @@ def draw(chart: Chart) -> Drawing:
     """Render a chart; raises `ChartsUnavailable` or `UndrawableChart`."""
     renderer = load_renderer()
     spec = self_contained(chart)
-    options = {"vl_version": VEGA_LITE, "allowed_base_urls": []}
+    options = {"vl_version": VEGA_LITE, "allowed_base_urls": [], "config": THEME}
     try:
         svg = renderer.vegalite_to_svg(spec, **options)
         png = renderer.vegalite_to_png(spec, scale=PNG_SCALE, **options)

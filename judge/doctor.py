@@ -13,7 +13,8 @@ from rich.text import Text
 
 from judge.charts import ChartsUnavailable, load_renderer
 from judge.manifest import ProblemError
-from judge.problem import list_slugs, load_problem
+from judge.needs import needs_faults
+from judge.problem import Problem, list_slugs, load_problem
 from judge.render import safe
 from judge.settings import Settings
 from judge.slots import START_PATIENCE_S, runner_spec
@@ -98,16 +99,25 @@ def _problems(settings: Settings) -> Iterator[Finding]:
             "problems", State.MISSING, f"none in {settings.problems}",
             "Set JUDGE_PROBLEMS to the folder that holds them.",
         )  # fmt: skip
-    for slug in slugs:
-        yield _problem(settings, slug)
+    read = {slug: _read(settings, slug) for slug in slugs}
+    good = {slug: each for slug, each in read.items() if isinstance(each, Problem)}
+    misplaced = needs_faults(good, slugs)
+    for slug, each in read.items():
+        found = ProblemError(misplaced[slug]) if slug in misplaced else each
+        yield _problem(slug, found)
 
 
-def _problem(settings: Settings, slug: str) -> ProblemFinding:
+def _read(settings: Settings, slug: str) -> Problem | ProblemError:
     try:
-        problem = load_problem(settings.problems / slug)
+        return load_problem(settings.problems / slug)
     except ProblemError as error:
-        return ProblemFinding(f"problem {slug}", State.MISSING, str(error))
-    return ProblemFinding(f"problem {slug}", State.OK, f"valid, version {problem.version[:12]}")
+        return error
+
+
+def _problem(slug: str, found: Problem | ProblemError) -> ProblemFinding:
+    if isinstance(found, ProblemError):
+        return ProblemFinding(f"problem {slug}", State.MISSING, str(found))
+    return ProblemFinding(f"problem {slug}", State.OK, f"valid, version {found.version[:12]}")
 
 
 def _box(settings: Settings, name: SandboxName) -> Iterator[Finding]:

@@ -31,8 +31,9 @@ from judge.faults import BrokenChecks, JudgeFault, Lost, NotStarted, RunnerLost,
 from judge.grader.messages import CheckCard, Job, JobLimits
 from judge.grader_box import GraderBox, grader_spec, wait_for_grader
 from judge.problem import Problem
-from judge.recording import Recording, refused
+from judge.recording import Recording
 from judge.results import SEED_BITS, Environment, Kind, Result
+from judge.scratch import SCRATCH_FILE, has_scratch
 from judge.slots import ZYGOTE_BYTES, Pool, Reserve, Slot, runner_spec
 from judge.sources import source_size
 from judge.verdicts import Verdict
@@ -69,8 +70,7 @@ class _Judging:
 
     def refuse(self, message: str, verdict: Verdict) -> None:
         """Finish without running any check."""
-        recording = self.recording
-        for event in refused(recording.problem, recording.checks, message, verdict):
+        for event in self.recording.refused(message, verdict):
             self.listen(event)
 
     def result(self) -> Result:
@@ -217,6 +217,7 @@ class Judge:
             seed=secrets.randbits(SEED_BITS) if seed is None else seed,
             environment=Environment(sandbox=self._launcher.name, image="", torch="", numpy=""),
             id=submission_id or secrets.token_hex(8),
+            scratch=has_scratch(files, kind, problem.file_names),
         )
         return _Judging(recording, dict(files), on_event)
 
@@ -270,16 +271,19 @@ class Judge:
             "open": round((opened - began) * 1000, 3),
             "box": round((time.monotonic() - opened) * 1000, 3),
         }
+        files = dict(judging.files)
+        scratch = files.pop(SCRATCH_FILE) if recording.scratch else None
         job = Job(
             id=f"{recording.id}-{secrets.token_hex(4)}",
             version=problem.version,
-            files=judging.files,
+            files=files,
             seed=recording.seed,
             limits=JobLimits.of(problem.limits),
             runner=f"{SHARED_FOLDER}/{box.id}.sock",
             tiers=len(problem.tiers),
             sent_s=time.monotonic(),
             visible_only=recording.kind == "run",
+            scratch=scratch,
         )
         patience_s = 90 + 4 * problem.limits.wall_s * len(problem.tiers)
         judging.sent = True

@@ -114,7 +114,7 @@ class Mutant(Record):
 
 
 class Manifest(Record):
-    """All of `problem.toml`."""
+    """All of `problem.toml`. `needs` are the exercises that this one builds on, by slug."""
 
     id: Slug
     title: Sentence
@@ -122,6 +122,7 @@ class Manifest(Record):
     track: Slug
     number: int = Field(ge=0)
     tags: tuple[str, ...] = ()
+    needs: tuple[Slug, ...] = ()
     entry_points: tuple[Identifier, ...] = Field(min_length=1)
     provided_names: tuple[Identifier, ...] = ()
     hints: tuple[Sentence, ...] = ()

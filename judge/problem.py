@@ -89,6 +89,11 @@ class Problem:
         return self.manifest.files
 
     @property
+    def file_names(self) -> tuple[str, ...]:
+        """Their names."""
+        return tuple(file.name for file in self.files)
+
+    @property
     def main_file(self) -> str:
         """Name of the first file: what a single file is taken for."""
         return self.files[0].name

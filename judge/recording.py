@@ -10,18 +10,23 @@ from judge.events import ChartDrawn, CheckFinished, Event, Finished, Restarted, 
 from judge.grader.messages import CheckCard
 from judge.problem import Problem
 from judge.results import Chart, CheckResult, Environment, Kind, Result, TierResult, Timing
+from judge.scratch import SCRATCH_TIER, SCRATCH_TITLE, scratch_check, scratch_events
 from judge.verdicts import Verdict, first_failing
 
 
 @dataclass
 class Recording:
-    """A submission on its way to a result: what is known at the start, then its events."""
+    """A submission on its way to a result: what is known at the start, then its events.
+
+    `scratch` is true when no check is to run, but the student's scratch file.
+    """
 
     problem: Problem
     kind: Kind
     seed: int
     environment: Environment
     id: str = field(default_factory=lambda: secrets.token_hex(8))
+    scratch: bool = False
     spans: dict[str, float] = field(default_factory=dict)
     checks: list[CheckCard] = field(default_factory=list)
     _results: dict[str, list[CheckResult]] = field(default_factory=dict)
@@ -50,6 +55,15 @@ class Recording:
         """Whether a tier ran out of time, so far."""
         return any(tier.verdict is Verdict.TLE for tier in self._tiers.values())
 
+    def refused(self, message: str, verdict: Verdict) -> Iterator[Event]:
+        """The events that finish it without running anything: the first check says why."""
+        tiers = [tier.id for tier in self.problem.tiers]
+        if self.scratch:
+            yield from scratch_events(scratch_check(verdict, message), tiers)
+        else:
+            yield from _refused(self.checks, tiers, message, verdict)
+        yield Finished(verdict=verdict, score=0.0)
+
     def result(self, judged_ms: float) -> Result:
         """The result of a finished submission."""
         finished = self._finished
@@ -63,7 +77,7 @@ class Recording:
             state="finished",
             verdict=finished.verdict,
             score=finished.score,
-            tiers=[self._tier(tier.id, tier.title) for tier in self.problem.tiers],
+            tiers=[self._tier(tier, title) for tier, title in self._titles()],
             charts=self._charts,
             diagnosis=finished.diagnosis,
             output=finished.output,
@@ -72,6 +86,11 @@ class Recording:
             timing=Timing(judged_ms=round(judged_ms, 3), spans=self.spans | finished.spans),
             environment=self.environment,
         )
+
+    def _titles(self) -> Iterator[tuple[str, str]]:
+        if self.scratch:
+            yield SCRATCH_TIER, SCRATCH_TITLE
+        yield from ((tier.id, tier.title) for tier in self.problem.tiers)
 
     def _tier(self, tier: str, title: str) -> TierResult:
         finished = self._tiers[tier]
@@ -85,31 +104,29 @@ class Recording:
         )
 
 
-def refused(
-    problem: Problem, checks: Sequence[CheckCard], message: str, verdict: Verdict
+def _refused(
+    checks: Sequence[CheckCard], tiers: Sequence[str], message: str, verdict: Verdict
 ) -> Iterator[Event]:
-    """The events of a submission that no check was run on: the first one says why.
+    """No check was run; the first one says why.
 
     Where the checks themselves are not known, one stands in for them.
     """
-    first = problem.tiers[0].id
-    known = checks or [CheckCard(first, "checks", "The checks can be run.", "interface", "")]
-    for tier in problem.tiers:
-        results = [_not_run(card) for card in known if card.tier == tier.id]
-        if tier.id == first:
+    known = checks or [CheckCard(tiers[0], "checks", "The checks can be run.", "interface", "")]
+    for tier in tiers:
+        results = [_not_run(card) for card in known if card.tier == tier]
+        if tier == tiers[0]:
             results[:1] = [
                 result.model_copy(update={"verdict": verdict, "message": message})
                 for result in results[:1]
             ]
         for result in results:
-            yield CheckFinished(tier=tier.id, check=result)
+            yield CheckFinished(tier=tier, check=result)
         yield TierFinished(
-            tier=tier.id,
+            tier=tier,
             verdict=first_failing(result.verdict for result in results),
             passed=0,
             total=len(results),
         )
-    yield Finished(verdict=verdict, score=0.0)
 
 
 def _not_run(card: CheckCard) -> CheckResult:

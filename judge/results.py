@@ -187,6 +187,12 @@ class Result(Record):
             raise ValueError("the submission is not finished")
         return self.verdict
 
+    @property
+    def failed_tier(self) -> str | None:
+        """The first tier that did not accept it."""
+        passed = (Verdict.AC, Verdict.SK, None)
+        return next((tier.id for tier in self.tiers if tier.verdict not in passed), None)
+
 
 def schema_text() -> str:
     """The JSON schema of `Result`, as it is committed."""

@@ -114,6 +114,12 @@ class Settings(BaseSettings):
     hourly_quota: int = Field(
         default=0, ge=0, description="submissions one student may make in an hour; 0 is no limit"
     )
+    language_servers: int = Field(
+        default=4,
+        ge=0,
+        le=256,
+        description="editors that one process completes for at once; 0 turns it off",
+    )
     log: Literal["auto", "json", "text"] = Field(
         default="auto", description="form of the log; auto is text on a terminal, else JSON lines"
     )

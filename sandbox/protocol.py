@@ -238,7 +238,15 @@ class Describe(Struct, frozen=True, tag="describe"):
     name: Name
 
 
-Request = Load | Call | Backward | Describe
+class Execute(Struct, frozen=True, tag="execute"):
+    """Run one more file, in a module of its own that has the names of the main one."""
+
+    id: int
+    file: FileName
+    source: bytes
+
+
+Request = Load | Call | Backward | Describe | Execute
 
 # --- submission -> grader ---------------------------------------------------------------------
 
@@ -270,7 +278,7 @@ class Returned(Struct, frozen=True, tag="returned"):
 
 
 class Raised(Struct, frozen=True, tag="raised"):
-    """The call, or the backward pass, raised."""
+    """The call, the backward pass or the file raised."""
 
     id: int
     failure: Failure
@@ -293,7 +301,20 @@ class Described(Struct, frozen=True, tag="described"):
     parameters: Annotated[list[Parameter], Meta(max_length=256)] | None
 
 
-Reply = Loaded | LoadFailed | Returned | Raised | Gradients | Described
+class Executed(Struct, frozen=True, tag="executed"):
+    """The file ran to its end."""
+
+    id: int
+
+
+class Refused(Struct, frozen=True, tag="refused"):
+    """The compiler refused the file."""
+
+    id: int
+    failure: Failure
+
+
+Reply = Loaded | LoadFailed | Returned | Raised | Gradients | Described | Executed | Refused
 
 # --- grader <-> zygote of a runner box (the lease) ----------------------------------------------
 

@@ -51,6 +51,14 @@ def test_a_drawing_says_what_it_is_and_whose_data_it_shows() -> None:
     assert "Weights (submission)" in draw(chart()).svg
 
 
+def test_a_picture_brings_its_paper_whatever_shows_it() -> None:
+    assert 'fill="#ffffff"' in draw(chart()).svg
+
+
+def test_a_look_of_its_own_comes_before_the_theme() -> None:
+    assert 'fill="#123456"' in draw(chart({**BARS, "config": {"background": "#123456"}})).svg
+
+
 def test_own_data_stays() -> None:
     own = {"values": [{"key": "z", "weight": 1}]}
     assert self_contained(chart({**BARS, "data": own}))["data"] == own

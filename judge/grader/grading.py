@@ -43,6 +43,7 @@ from judge.grader.patience import OutOfPatience, interrupted_after
 from judge.grader.remote import CallRecord, RemoteSubmission
 from judge.grader.runner import Runner, RunnerFault, RunnerUnavailable, raised_words
 from judge.results import Chart, CheckResult, Detail, Diagnosis, Frame, Output
+from judge.scratch import SCRATCH_FILE, SCRATCH_TIER, scratch_check, scratch_events
 from judge.verdicts import Verdict, first_failing
 from sandbox.arrays import Unsendable
 from sandbox.protocol import Failure, Load, TooLarge
@@ -195,7 +196,10 @@ class Grading:
         self.spans = {"fork": round((time.monotonic() - job.sent_s) * 1000, 3)}
 
     def run(self) -> None:
-        """Judge every tier that can run, and emit `Finished` last."""
+        """Judge every tier that can run, or run the scratch file, and emit `Finished` last."""
+        if self._job.scratch is not None:
+            self._run_scratch(self._job.scratch)
+            return
         runs = [self._tier(tier) for tier in self._pack.tiers]
         with self._span("diagnosis"):
             diagnosis = self._diagnosis(runs)
@@ -210,6 +214,31 @@ class Grading:
                 spans=self.spans,
             )
         )
+
+    # --- the scratch file ------------------------------------------------------------------
+
+    def _run_scratch(self, source: bytes) -> None:
+        self._emit(TierStarted(tier=SCRATCH_TIER))
+        with self._span(SCRATCH_TIER):
+            check = self._scratch_result(source)
+        self._give_back_runner("released")
+        for event in scratch_events(check, [tier.id for tier in self._pack.tiers]):
+            self._emit(event)
+        score = float(check.verdict is Verdict.AC)
+        self._emit(
+            Finished(verdict=check.verdict, score=score, output=self._output(), spans=self.spans)
+        )
+
+    def _scratch_result(self, source: bytes) -> CheckResult:
+        began = time.monotonic()
+        try:
+            runner = self._ready_runner()
+            began = time.monotonic()
+            runner.execute(SCRATCH_FILE, source)
+        except RunnerFault as fault:
+            wall_ms, detail = (time.monotonic() - began) * 1000, _frames_detail(fault.failure)
+            return scratch_check(fault.verdict, fault.message, detail, wall_ms)
+        return scratch_check(Verdict.AC, wall_ms=(time.monotonic() - began) * 1000)
 
     # --- tiers -----------------------------------------------------------------------------
 
@@ -334,7 +363,13 @@ class Grading:
 
     def _ready_submission(self) -> RemoteSubmission:
         """The loaded submission; leases a fresh child when the last one is gone."""
+        runner = self._ready_runner()
         if self._submission is None:
+            self._submission = RemoteSubmission(runner)
+        return self._submission
+
+    def _ready_runner(self) -> Runner:
+        if self._runner is None:
             with self._span("runner"):
                 self._runner = Runner(self._job)
             with self._span("import"):
@@ -343,8 +378,7 @@ class Grading:
                 except RunnerFault:
                     self._give_back_runner()
                     raise
-            self._submission = RemoteSubmission(self._runner)
-        return self._submission
+        return self._runner
 
     def _give_back_runner(self, span: str = "replaced") -> None:
         if self._runner is None:

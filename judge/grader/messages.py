@@ -69,7 +69,8 @@ class JobLimits(Struct, frozen=True):
 class Job(Struct, frozen=True):
     """One submission to judge, against an opened problem version, in the runner at `runner`.
 
-    `sent_s` is `time.monotonic` of the sender; the clock is the machine's, boxes included.
+    `sent_s` is `time.monotonic` of the sender; the clock is the machine's, boxes included. With a
+    `scratch` no check runs, but this source after the submission.
     """
 
     id: str
@@ -81,6 +82,7 @@ class Job(Struct, frozen=True):
     tiers: int
     sent_s: float
     visible_only: bool = False
+    scratch: bytes | None = None
 
 
 class OpenProblem(Struct, frozen=True, tag="open"):

@@ -21,6 +21,8 @@ from sandbox.protocol import (
     Connection,
     ConnectionLost,
     DeadlinePassed,
+    Execute,
+    Executed,
     Failure,
     Granted,
     Lease,
@@ -29,6 +31,8 @@ from sandbox.protocol import (
     Loaded,
     LoadFailed,
     ProtocolError,
+    Raised,
+    Refused,
     Release,
     Reply,
     Report,
@@ -117,6 +121,22 @@ class Runner:
             case _:
                 raise self.fail(Verdict.RE, OUT_OF_TURN)
         return left_s
+
+    def execute(self, file: str, source: bytes) -> None:
+        """Run one more file of the student's after the submission. Raises `RunnerFault`."""
+        self._too_slow = f"{file} took longer than {self._limits.wall_s:g} s."
+        reply, _ = self.ask(Execute(self.next_id(), file, source))
+        match reply:
+            case Executed():
+                return
+            case Refused(failure=failure):
+                raise self.fail(*_load_fault("compile", failure), failure)
+            case Raised(failure=failure) if out_of_memory(failure):
+                raise self.fail(Verdict.MLE, f"{file} ran out of memory.", failure)
+            case Raised(failure=failure):
+                raise self.fail(Verdict.RE, f"The code raised {raised_words(failure)}", failure)
+            case _:
+                raise self.fail(Verdict.RE, OUT_OF_TURN)
 
     def fail(self, verdict: Verdict, message: str, failure: Failure | None = None) -> RunnerFault:
         """The fault to raise; the first one stays, and every later request raises it again."""

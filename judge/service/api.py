@@ -20,7 +20,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 
-from judge.service import errors, landing, operations_api, problems_api, submissions_api
+from judge.service import errors, language, operations_api, page_api, problems_api, submissions_api
 from judge.service.errors import Boundary, ErrorReport
 from judge.service.guard import Guard
 from judge.service.models import STREAM_DATA
@@ -77,8 +77,10 @@ def _routes() -> FastAPI:
         redirect_slashes=False,
         generate_unique_id_function=_operation_id,
     )
-    for module in (landing, problems_api, submissions_api, operations_api):
+    for module in (page_api, problems_api, submissions_api, operations_api):
         app.include_router(module.router)
+    app.include_router(language.router)
+    app.include_router(page_api.files_router)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]  # FastAPI's documented way
     return app
 

@@ -24,6 +24,7 @@ from judge.manifest import (
     parse_file,
     validate,
 )
+from judge.needs import needs_faults
 from judge.problem import Problem, list_slugs, load_problem
 from judge.results import Record
 from judge.service.database import DATABASE_AWAY
@@ -60,8 +61,12 @@ class Broken:
 
 @dataclass(frozen=True)
 class Shelf:
-    """What the folder held when it was last read. `signatures` tell when to read a part again."""
+    """What the folder held when it was last read, and what of it is shown.
 
+    `read` is what came of each problem's folder by itself; `signatures` tell when to read it again.
+    """
+
+    read: Mapping[str, Problem | Broken] = field(default_factory=dict)
     problems: Mapping[str, Problem] = field(default_factory=dict)
     broken: Mapping[str, Broken] = field(default_factory=dict)
     tracks: tuple[Track, ...] = ()
@@ -94,6 +99,14 @@ class Bank:
             )
 
         return sorted(self._shelf.problems.values(), key=place)
+
+    def needs(self, problem: Problem) -> list[str]:
+        """The exercises that a problem builds on, as far as they are shown."""
+        return [slug for slug in problem.manifest.needs if slug in self._shelf.problems]
+
+    def used_by(self, problem: Problem) -> list[str]:
+        """The exercises that build on a problem, by track and number."""
+        return [each.slug for each in self.all() if problem.slug in each.manifest.needs]
 
     def broken(self) -> list[Broken]:
         """The folders that are not valid now."""
@@ -150,25 +163,29 @@ def _read(root: Path, before: Shelf) -> Shelf:
     signatures = {TRACKS: _signature(root / TRACKS)}
     signatures |= {slug: _signature(root / slug) for slug in list_slugs(root)}
     same = {name for name, now in signatures.items() if before.signatures.get(name) == now}
-    problems: dict[str, Problem] = {}
-    broken: dict[str, Broken] = {}
-    for slug in sorted(signatures.keys() - {TRACKS}):
-        if slug in before.problems:
-            problems[slug] = before.problems[slug]
-        if slug in same:
-            broken |= {slug: before.broken[slug]} if slug in before.broken else {}
-            continue
-        try:
-            problems[slug] = load_problem(root / slug)
-        except ProblemError as error:
-            broken[slug] = Broken(slug, error.faults)
+    read = {
+        slug: before.read[slug] if slug in same else _read_problem(root / slug)
+        for slug in sorted(signatures.keys() - {TRACKS})
+    }
+    good = {slug: each for slug, each in read.items() if isinstance(each, Problem)}
+    broken = {slug: each for slug, each in read.items() if isinstance(each, Broken)}
+    broken |= {slug: Broken(slug, faults) for slug, faults in needs_faults(good, read).items()}
+    last_good = {slug: before.problems[slug] for slug in broken.keys() & before.problems.keys()}
+    problems = last_good | {slug: good[slug] for slug in good.keys() - broken.keys()}
     tracks = before.tracks
     if TRACKS not in same:
         tracks = _tracks(root, broken, before)
     elif TRACKS in before.broken:
         broken[TRACKS] = before.broken[TRACKS]
     LOG.debug("problems read", ms=round((time.monotonic() - started) * 1000, 1))
-    return Shelf(problems, broken, tracks, signatures)
+    return Shelf(read, problems, broken, tracks, signatures)
+
+
+def _read_problem(folder: Path) -> Problem | Broken:
+    try:
+        return load_problem(folder)
+    except ProblemError as error:
+        return Broken(folder.name, error.faults)
 
 
 def _tracks(root: Path, broken: dict[str, Broken], before: Shelf) -> tuple[Track, ...]:

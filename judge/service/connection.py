@@ -12,9 +12,11 @@ import resource
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 HEAD_BYTES = 64 * 1024  # all but bodies: addresses, headers, what is around chunks
 REQUEST_S = 30.0  # from its first byte to its last
+NO_HANDSHAKE = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 SHARE = 2  # one half of the descriptors is for connections, the other for the rest of the process
 
 
@@ -76,3 +78,18 @@ class Connection(HttpToolsProtocol):
         if self._patience is not None:
             self._patience.cancel()
             self._patience = None
+
+
+class WebSocketConnection(WebSocketsSansIOProtocol):
+    """A connection that became a WebSocket, or would have.
+
+    It begins with a whole head. Where that is no handshake (a POST, a header longer than it takes)
+    Uvicorn would keep the connection, and nothing would ever come of it.
+    """
+
+    def data_received(self, data: bytes) -> None:
+        """Read on, if this is a WebSocket."""
+        super().data_received(data)
+        if not self.handshake_initiated and not self.transport.is_closing():
+            self.transport.write(NO_HANDSHAKE)
+            self.transport.close()

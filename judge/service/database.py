@@ -106,8 +106,8 @@ async def connected(database_url: str) -> AsyncIterator[AsyncEngine]:
         await engine.dispose()
 
 
-def migrate(database_url: str) -> None:
-    """Bring the schema up to date; raises `DatabaseError`."""
+def migrate(database_url: str, revision: str = "head") -> None:
+    """Bring the schema up to date, or to another revision; raises `DatabaseError`."""
     url = driver_url(database_url)
     engine = sqlalchemy.create_engine(
         url, poolclass=NullPool, connect_args={"connect_timeout": CONNECT_S}
@@ -116,7 +116,7 @@ def migrate(database_url: str) -> None:
         with engine.connect() as connection:
             connection.execute(sqlalchemy.select(sqlalchemy.func.pg_advisory_lock(MIGRATION_LOCK)))
             connection.commit()
-            _upgrade(connection)
+            _upgrade(connection, revision)
     except DBAPIError as error:  # it is away, or does not let us make tables
         where = url.render_as_string(hide_password=True)
         raise DatabaseError(f"{where} cannot be used: {first_line(error)}") from None
@@ -124,12 +124,12 @@ def migrate(database_url: str) -> None:
         engine.dispose()
 
 
-def _upgrade(connection: sqlalchemy.Connection) -> None:
+def _upgrade(connection: sqlalchemy.Connection, revision: str) -> None:
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
     config.attributes["connection"] = connection
     try:
-        command.upgrade(config, "head")
+        command.upgrade(config, revision)
     except CommandError:
         newest = ScriptDirectory.from_config(config).get_current_head()
         raise DatabaseError(

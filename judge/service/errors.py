@@ -39,6 +39,7 @@ class ErrorKind(Enum):
     UNREADABLE_BODY = ("unreadable-body", 400, "The request cannot be read")
     BAD_CREDENTIALS = ("bad-credentials", 401, "The credentials are not valid")
     CROSS_SITE = ("cross-site", 403, "The request comes from another site")
+    NOT_SOLVED = ("not-solved", 403, "The exercise is not solved yet")
     UNKNOWN_EXERCISE = ("unknown-exercise", 404, "There is no such exercise")
     UNKNOWN_SUBMISSION = ("unknown-submission", 404, "There is no such submission")
     UNKNOWN_CHART = ("unknown-chart", 404, "There is no such chart")
@@ -54,10 +55,12 @@ class ErrorKind(Enum):
     KEY_REUSED = ("key-reused", 422, "The idempotency key was used before")
     QUEUE_FULL = ("queue-full", 429, "The queue is full")
     TOO_MANY_WAITING = ("too-many-waiting", 429, "Too many of your submissions are waiting")
+    TOO_MANY_STREAMS = ("too-many-streams", 429, "Too many of your streams are open")
     QUOTA = ("quota", 429, "The quota is used up")
     FAULT = ("fault", 500, "Something of ours failed")
     UNDRAWABLE_CHART = ("undrawable-chart", 500, "The chart cannot be drawn")
     NO_RENDERER = ("no-renderer", 501, "Charts cannot be drawn here")
+    NO_LANGUAGE_SERVER = ("no-language-server", 503, "Completion is not available")
     DATABASE_AWAY = ("database-away", 503, "The database does not answer")
 
     def __init__(self, name: str, status: int, title: str) -> None:

@@ -17,8 +17,9 @@ from judge.events import (
     TierFinished,
     TierStarted,
 )
-from judge.manifest import Manifest, Tier
+from judge.manifest import Manifest
 from judge.results import Chart, CheckResult, Environment, Result, TierResult
+from judge.scratch import SCRATCH_TIER, SCRATCH_TITLE
 from judge.service.records import Facts, StoredSubmission
 from judge.verdicts import Verdict
 
@@ -31,8 +32,14 @@ def unfinished(
     facts: Facts | None,
     events: Iterable[StreamEvent],
 ) -> Result:
-    """The result so far: no verdict, but what has its verdict already."""
+    """The result so far: no verdict, but what has its verdict already.
+
+    That it is a scratch run is known from its events.
+    """
     current = _current_attempt(events)
+    known = [(tier.id, tier.title) for tier in manifest.tiers]
+    if any(isinstance(each, TierStarted) and each.tier == SCRATCH_TIER for each in current):
+        known.insert(0, (SCRATCH_TIER, SCRATCH_TITLE))
     judging = submission.judging
     return Result(
         id=submission.id,
@@ -42,7 +49,7 @@ def unfinished(
         state=judging.state,
         verdict=None,
         score=0.0,
-        tiers=[_tier(tier, facts, current) for tier in manifest.tiers],
+        tiers=[_tier(tier, title, facts, current) for tier, title in known],
         charts=charts_of(current),
         seed=judging.seed,
         limits=manifest.limits,
@@ -91,18 +98,18 @@ def _current_attempt(events: Iterable[StreamEvent]) -> Sequence[StreamEvent]:
     return current
 
 
-def _tier(tier: Tier, facts: Facts | None, events: Sequence[StreamEvent]) -> TierResult:
+def _tier(tier: str, title: str, facts: Facts | None, events: Sequence[StreamEvent]) -> TierResult:
     """A tier so far; its checks are counted from the catalogue until it has finished."""
     finished = next(
-        (each for each in events if isinstance(each, TierFinished) and each.tier == tier.id), None
+        (each for each in events if isinstance(each, TierFinished) and each.tier == tier), None
     )
     checks: list[CheckResult] = [
-        each.check for each in events if isinstance(each, CheckFinished) and each.tier == tier.id
+        each.check for each in events if isinstance(each, CheckFinished) and each.tier == tier
     ]
-    known = sum(card.tier == tier.id for card in facts.checks) if facts else 0
+    known = sum(card.tier == tier for card in facts.checks) if facts else 0
     return TierResult(
-        id=tier.id,
-        title=tier.title,
+        id=tier,
+        title=title,
         verdict=finished.verdict if finished else None,
         passed=sum(check.verdict is Verdict.AC for check in checks),
         total=finished.total if finished else max(known, len(checks)),

@@ -7,7 +7,8 @@ to 127.0.0.1 protects nothing by itself. Three rules do:
 
 - **Host.** A page that makes its own name resolve to this machine (DNS rebinding) sends that name.
   Only names that are ours are answered. An IP literal cannot be rebound, so it may pass.
-- **Origin.** A request that changes something must come from our own page or from no page at all.
+- **Origin.** A request that changes something, and a WebSocket, must come from our own page or
+  from no page at all.
 - **Content type.** A body is JSON: what a form on another page can send is refused. There is no
   CORS, so a browser asks nobody for an exception.
 
@@ -29,6 +30,8 @@ from judge.service.errors import ErrorKind, Refusal
 
 BODY_LIMIT_BYTES = 256 * 1024
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
+WEBSOCKET = "websocket"  # has no method; what another page opens, that page could read
+STARTS = ("http.response.start", "websocket.http.response.start")
 SECURITY_HEADERS = {
     "Content-Security-Policy": (
         "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; "
@@ -93,13 +96,14 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        if scope["type"] != "http":
+        if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
         guarded_send = _with_headers(send)
         try:
-            self._check(scope["method"], Headers(scope=scope))
-            if scope["method"] not in SAFE_METHODS:
+            method = scope.get("method", WEBSOCKET)
+            self._check(method, Headers(scope=scope))
+            if scope["type"] == "http" and method not in SAFE_METHODS:
                 receive = await _read_body(receive, Headers(scope=scope))
         except Refusal as refusal:
             await refusal.response()(scope, receive, guarded_send)
@@ -187,7 +191,7 @@ def _with_headers(send: Send) -> Send:
     """A `send` that adds the headers of every answer, unless the answer has its own."""
 
     async def guarded(message: Message) -> None:
-        if message["type"] == "http.response.start":
+        if message["type"] in STARTS:
             headers = MutableHeaders(scope=message)
             for name, value in SECURITY_HEADERS.items():
                 headers.setdefault(name, value)

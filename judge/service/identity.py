@@ -13,7 +13,7 @@ import re
 import secrets
 from dataclasses import dataclass
 
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 
 from judge.service.errors import ErrorKind, Refusal
@@ -42,7 +42,7 @@ class Identity:
     local: bool = False
 
 
-def identify(request: Request, *, bound_to_loopback: bool) -> Identity:
+def identify(request: HTTPConnection, *, bound_to_loopback: bool) -> Identity:
     """The student behind a request; raises `Refusal` when its credentials have no valid form."""
     authorization = request.headers.get("authorization")
     if authorization is not None:
@@ -80,13 +80,13 @@ def _token(authorization: str) -> str:
     return match[1]
 
 
-def _cookie(request: Request) -> str | None:
+def _cookie(request: HTTPConnection) -> str | None:
     """The cookie we gave; one that we cannot have given counts as none."""
     value = request.cookies.get(COOKIE, "")
     return value if _COOKIE_VALUE.fullmatch(value) else None
 
 
-def _is_local(request: Request) -> bool:
+def _is_local(request: HTTPConnection) -> bool:
     """Whether the client is on this machine, and no proxy on it speaks for somebody else."""
     host = Authority.parse(request.headers.get("host", ""))
     peer = Authority(request.client.host) if request.client else None
@@ -100,7 +100,7 @@ def _is_local(request: Request) -> bool:
     )
 
 
-def _network(request: Request) -> str:
+def _network(request: HTTPConnection) -> str:
     """The address of the client; of IPv6 the /64, since one machine has all of it."""
     peer = Authority(request.client.host) if request.client else Authority("")
     address = peer.address

@@ -33,8 +33,31 @@ class TierName(Record):
     title: str
 
 
+class Progress(Record):
+    """How far the student who asks has come with an exercise, by their submissions of all tiers.
+
+    `failed_tier` is where the newest one ended, when none was ever accepted.
+    """
+
+    state: Literal["untouched", "failed", "solved"] = "untouched"
+    failed_tier: str | None = None
+    submissions: int = 0
+    last_at: datetime | None = None
+
+
+class PassRate(Record):
+    """Of the students who tried an exercise, how many have solved it."""
+
+    tried: int
+    solved: int
+
+
 class ProblemCard(Record):
-    """An exercise in the catalogue."""
+    """An exercise in the catalogue.
+
+    `needs` and `used_by` are slugs of other exercises. `pass_rate` is there once enough students
+    have tried it to say anything.
+    """
 
     slug: str
     title: str
@@ -43,6 +66,10 @@ class ProblemCard(Record):
     number: int
     tags: list[str]
     tiers: list[TierName]
+    needs: list[str]
+    used_by: list[str]
+    progress: Progress
+    pass_rate: PassRate | None
     version: str
 
 
@@ -146,15 +173,35 @@ class ProblemPage(Record):
     sources: list[str]
     needs: list[str]
     used_by: list[str]
+    progress: Progress
+    pass_rate: PassRate | None
     preview: Preview
     version: str
+
+
+class EditorialStep(Record):
+    """One part of an editorial, to be read before the next. `html` is safe HTML."""
+
+    title: str
+    html: str
+
+
+class Solution(Record):
+    """What is shown to whoever has solved an exercise: the reference, and how to get there."""
+
+    files: dict[str, str]
+    editorial: list[EditorialStep]
 
 
 # --- submissions ----------------------------------------------------------------------------------
 
 
 class SubmissionRequest(Record):
-    """A submission: the exercise's files by name, exactly these."""
+    """A submission: the exercise's files by name, exactly these.
+
+    A run may bring a `scratch.py` as well. Then no check runs, but this file after the others, with
+    their names defined in it.
+    """
 
     problem: str = Field(examples=["multi-head-attention"])
     files: dict[str, str] = Field(
@@ -179,7 +226,10 @@ class AcceptedSubmission(Record):
 
 
 class HistoryEntry(Record):
-    """A submission in a student's history; `judgings` counts how often it was judged."""
+    """A submission in a student's history; `judgings` counts how often it was judged.
+
+    `failed_tier` is the first tier that did not accept it, `judged_ms` how long judging took.
+    """
 
     id: str
     problem: str
@@ -188,6 +238,8 @@ class HistoryEntry(Record):
     state: State
     verdict: Verdict | None
     score: float | None
+    failed_tier: str | None
+    judged_ms: float | None
     created_at: datetime
     judgings: int
 

@@ -13,6 +13,10 @@ from judge.service.bank import Bank
 from judge.service.doorbell import Doorbell
 from judge.service.drawing import Drawer
 from judge.service.identity import Identity, identify
+from judge.service.languages import Languages
+from judge.service.page import Page
+from judge.service.rates import PassRates
+from judge.service.seats import Seats
 from judge.service.store import Store
 from judge.settings import Settings
 
@@ -27,11 +31,15 @@ class Parts:
     store: Store
     doorbell: Doorbell
     bank: Bank
+    rates: PassRates
     settings: Settings
     render_metrics: Callable[[], Awaitable[bytes]]
     stopping: asyncio.Event
     bound_to_loopback: bool
+    page: Page = field(default_factory=Page)
+    seats: Seats = field(default_factory=Seats)
     drawer: Drawer = field(default_factory=Drawer)
+    languages: Languages = field(default_factory=Languages)
 
 
 async def _parts(request: Request) -> Parts:

@@ -1,41 +1,46 @@
 """The catalogue and the page of one exercise.
 
-What must not be told is never put into an answer: the reference, the sources of the checks, the
-mutants and the oracle stay in the problem's folder and the boxes.
+What must not be told is never put into an answer: the sources of the checks, the mutants and the
+oracle stay in the problem's folder and the boxes, and the reference does until it was solved.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from fastapi import APIRouter, Request, Response
 
 from judge.grader.messages import CheckCard
-from judge.inspection import CONTRACT, PROVIDED, STATEMENT
+from judge.inspection import CONTRACT, EDITORIAL, PROVIDED, STATEMENT
 from judge.manifest import Fault, Tier
 from judge.problem import Problem
+from judge.service.bank import Bank
 from judge.service.errors import ErrorKind, Refusal
-from judge.service.identity import hand_out_cookie
+from judge.service.identity import Identity, hand_out_cookie
 from judge.service.models import (
     BrokenFolder,
     Catalogue,
     CheckToPass,
+    EditorialStep,
     FaultCard,
     FileToWrite,
+    PassRate,
     Preview,
     ProblemCard,
     ProblemPage,
+    Progress,
     Provided,
+    Solution,
     TierName,
     TierToPass,
     TrackCard,
     TrackPlace,
     refusals,
 )
-from judge.service.parts import Student, TheParts
-from judge.service.records import Facts
-from judge.service.statement import render
+from judge.service.parts import Parts, Student, TheParts
+from judge.service.records import Facts, Standing, Tried
+from judge.service.statement import render, sections
 
 router = APIRouter(prefix="/api/problems", tags=["problems"])
 
@@ -49,15 +54,23 @@ def find_problem(parts: TheParts, slug: str) -> Problem:
     return problem
 
 
-@router.get("", summary="All exercises, by track", responses=refusals(ErrorKind.BAD_CREDENTIALS))
+@router.get(
+    "",
+    summary="All exercises, by track",
+    responses=refusals(ErrorKind.BAD_CREDENTIALS, ErrorKind.DATABASE_AWAY),
+)
 async def list_problems(
     parts: TheParts, student: Student, request: Request, response: Response
 ) -> Catalogue:
     """The catalogue. Folders that are not valid are listed for local students only."""
+    standings, rates = await _standings(parts, student), await parts.rates.current()
     hand_out_cookie(request, response, student)
     return Catalogue(
         tracks=[TrackCard(**track.model_dump()) for track in parts.bank.tracks()],
-        problems=[_card(problem) for problem in parts.bank.all()],
+        problems=[
+            _card(problem, parts.bank, standings.get(problem.slug), rates.get(problem.slug))
+            for problem in parts.bank.all()
+        ],
         broken=[
             BrokenFolder(slug=broken.slug, faults=[_fault(each) for each in broken.faults])
             for broken in parts.bank.broken()
@@ -80,6 +93,7 @@ async def get_problem(
     """The page of an exercise. Checks and preview are there once a worker has read the version."""
     problem = find_problem(parts, slug)
     facts = (await parts.store.facts([problem.version])).get(problem.version)
+    standings, rates = await _standings(parts, student, slug), await parts.rates.current()
     statement = problem.contents[STATEMENT].decode("utf-8", "replace")
     statement_html = await asyncio.to_thread(render, statement)
     hand_out_cookie(request, response, student)
@@ -103,17 +117,72 @@ async def get_problem(
         tiers=[_tier(tier, facts) for tier in problem.tiers],
         limits=problem.limits,
         sources=list(manifest.sources),
-        needs=[],
-        used_by=[],
+        needs=parts.bank.needs(problem),
+        used_by=parts.bank.used_by(problem),
+        progress=_progress(standings.get(slug)),
+        pass_rate=_pass_rate(rates.get(slug)),
         preview=_preview(facts),
         version=problem.version,
     )
 
 
+@router.get(
+    "/{slug}/solution",
+    summary="The reference and the editorial, for whoever has solved the exercise",
+    responses=refusals(
+        ErrorKind.BAD_CREDENTIALS, ErrorKind.NOT_SOLVED, ErrorKind.UNKNOWN_EXERCISE,
+        ErrorKind.INVALID, ErrorKind.DATABASE_AWAY,
+    ),
+)  # fmt: skip
+async def get_solution(slug: str, parts: TheParts, student: Student) -> Solution:
+    """What an accepted submission of all tiers unlocks, for good."""
+    problem = find_problem(parts, slug)
+    standing = (await _standings(parts, student, slug)).get(slug)
+    if standing is None or not standing.solved:
+        detail = "This opens once a submission of yours is accepted at all tiers."
+        raise Refusal(ErrorKind.NOT_SOLVED, detail)
+    editorial = problem.contents.get(EDITORIAL, b"").decode("utf-8", "replace")
+    return Solution(
+        files={problem.main_file: _text(problem.reference)},
+        editorial=await asyncio.to_thread(lambda: list(_steps(editorial))),
+    )
+
+
+# --- progress -------------------------------------------------------------------------------------
+
+
+async def _standings(parts: Parts, student: Identity, problem: str = "") -> Mapping[str, Standing]:
+    """What the student has done; of somebody known by an address only, nobody knows."""
+    return await parts.store.standings(student.student, problem) if student.credentialed else {}
+
+
+def _progress(standing: Standing | None) -> Progress:
+    if standing is None:
+        return Progress()
+    return Progress(
+        state="solved" if standing.solved else "failed",
+        failed_tier=None if standing.solved else standing.failed_tier,
+        submissions=standing.submissions,
+        last_at=standing.last_at,
+    )
+
+
+def _pass_rate(tried: Tried | None) -> PassRate | None:
+    return None if tried is None else PassRate(tried=tried.tried, solved=tried.solved)
+
+
+def _steps(editorial: str) -> Iterator[EditorialStep]:
+    """An editorial by its `##` headings; what stands before the first is a step without a title."""
+    for title, body in sections(editorial):
+        yield EditorialStep(title=title, html=render(body))
+
+
 # --- parts of the answers -------------------------------------------------------------------------
 
 
-def _card(problem: Problem) -> ProblemCard:
+def _card(
+    problem: Problem, bank: Bank, standing: Standing | None, tried: Tried | None
+) -> ProblemCard:
     manifest = problem.manifest
     return ProblemCard(
         slug=problem.slug,
@@ -123,6 +192,10 @@ def _card(problem: Problem) -> ProblemCard:
         number=manifest.number,
         tags=list(manifest.tags),
         tiers=[TierName(id=tier.id, title=tier.title) for tier in problem.tiers],
+        needs=bank.needs(problem),
+        used_by=bank.used_by(problem),
+        progress=_progress(standing),
+        pass_rate=_pass_rate(tried),
         version=problem.version,
     )
 

@@ -83,7 +83,8 @@ APPEND = text(f"""
 FINISH = text("""
     UPDATE judgings
     SET state = 'finished', finished_at = clock_timestamp(), verdict = :verdict, score = :score,
-        sandbox = :sandbox, image = :image, result = :result
+        sandbox = :sandbox, image = :image, result = :result, failed_tier = :failed_tier,
+        judged_ms = :judged_ms
     WHERE id = :judging AND state <> 'finished'
     RETURNING attempts, worker, accepted_ms + CAST(
         extract(epoch FROM clock_timestamp() - created_at) * 1000 AS double precision
@@ -158,6 +159,42 @@ HOUR = text("""
     WHERE submission.student = :student AND judging.created_at > now() - interval '1 hour'
     ORDER BY judging.created_at DESC OFFSET :quota - 1 LIMIT 1
 """)
+
+# Submissions of all tiers, each with its newest verdict. One that is our fault counts nowhere.
+_JUDGED = """
+    SELECT submission.problem, submission.student, submission.created_at, judging.verdict,
+        judging.failed_tier
+    FROM submissions AS submission JOIN judgings AS judging
+        ON judging.submission_id = submission.id
+    WHERE submission.kind = 'submit' AND judging.verdict <> 'JE' AND {condition}
+        AND NOT EXISTS (
+            SELECT FROM judgings AS later
+            WHERE later.submission_id = judging.submission_id AND later.number > judging.number
+                AND later.verdict <> 'JE'
+        )
+"""
+
+_BY_STUDENT = "submission.student = :student AND :problem IN ('', submission.problem)"
+
+# How far a student has come with each exercise they tried.
+PROGRESS = text(f"""
+    SELECT problem, bool_or(verdict = 'AC') AS solved, count(*) AS submissions,
+        max(created_at) AS last_at,
+        (array_agg(failed_tier ORDER BY created_at DESC))[1] AS failed_tier
+    FROM ({_JUDGED.format(condition=_BY_STUDENT)}) AS judged
+    GROUP BY problem
+""")  # noqa: S608  # no value is put into the text
+
+# Of the students who are somebody, how many tried each exercise, and how many solved it.
+PASS_RATES = text(f"""
+    SELECT problem, count(*) AS tried, count(*) FILTER (WHERE solved) AS solved
+    FROM (
+        SELECT problem, student, bool_or(verdict = 'AC') AS solved
+        FROM ({_JUDGED.format(condition="NOT submission.open")}) AS judged
+        GROUP BY problem, student
+    ) AS students
+    GROUP BY problem HAVING count(*) >= :enough
+""")  # noqa: S608  # as above
 
 # Of one student, one transaction after another sees what the one before has made.
 ONE_AT_A_TIME = text("SELECT pg_advisory_xact_lock(hashtextextended(:student, 0))")

@@ -117,6 +117,8 @@ class StoredJudging:
     finished_at: datetime | None
     verdict: Verdict | None
     score: float | None
+    failed_tier: str | None
+    judged_ms: float | None
     result: Result | None
 
 
@@ -173,6 +175,24 @@ class Facts:
     checks: Sequence[CheckCard] = ()
     charts: Sequence[Chart] = ()
     broken: str = ""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How far a student has come with an exercise; `failed_tier` is where the newest try ended."""
+
+    solved: bool
+    failed_tier: str | None
+    submissions: int
+    last_at: datetime
+
+
+@dataclass(frozen=True)
+class Tried:
+    """How many students tried an exercise, and how many of them solved it."""
+
+    tried: int
+    solved: int
 
 
 @dataclass(frozen=True)

@@ -29,12 +29,14 @@ from judge.judging import Judge
 from judge.service.api import create_app
 from judge.service.bank import Bank
 from judge.service.caretaker import Caretaker
-from judge.service.connection import Connection
+from judge.service.connection import Connection, WebSocketConnection
 from judge.service.database import DATABASE_AWAY, connected
 from judge.service.doorbell import Doorbell
 from judge.service.metrics import Metrics
+from judge.service.page import Page, page_folder
 from judge.service.parts import Parts
 from judge.service.queue import Queue
+from judge.service.rates import PassRates
 from judge.service.records import WorkerRow
 from judge.service.store import Store
 from judge.service.waiting import either
@@ -45,6 +47,7 @@ from judge.startup import choose_launcher
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 CLOSE_PATIENCE_S = 5  # for requests that are being answered when the server stops
 CLEAR_UP_S = 2  # for boxes that were starting when they were closed
+MESSAGE_BYTES = 512 * 1024  # of one WebSocket message: a document of 64 KiB, however it is written
 BACKLOG = 2048
 LOG = structlog.get_logger()
 
@@ -86,6 +89,9 @@ async def serve(
         bank = Bank(settings.problems, kept.store.publish)
         await bank.refresh()
         announce(f"problems: {len(bank.all())} in {settings.problems}")
+        page = await asyncio.to_thread(Page.read, page_folder())
+        if not page.files:
+            announce("page: not built; `make setup` builds it, the API works without it")
         async with asyncio.TaskGroup() as tasks:
             listening = tasks.create_task(kept.doorbell.run())
             tasks.create_task(bank.watch(stop.gracefully))
@@ -95,21 +101,28 @@ async def serve(
             else:
                 announce("worker: none in this process; `judge work` joins from anywhere")
             announce(f"serving {address_of(listener)} (Ctrl-C ends)")
-            await _serve_http(_parts(settings, kept, bank, stop, listener), listener, stop)
+            await _serve_http(_parts(settings, kept, bank, page, stop, listener), listener, stop)
             listening.cancel()
 
 
 def _parts(
-    settings: Settings, kept: _Kept, bank: Bank, stop: Stop, listener: socket.socket
+    settings: Settings,
+    kept: _Kept,
+    bank: Bank,
+    page: Page,
+    stop: Stop,
+    listener: socket.socket,
 ) -> Parts:
     return Parts(
         store=kept.store,
         doorbell=kept.doorbell,
         bank=bank,
+        rates=PassRates(kept.store),
         settings=settings,
         render_metrics=Metrics(kept.store, kept.queue).render,
         stopping=stop.gracefully,
         bound_to_loopback=ip_address(listener.getsockname()[0]).is_loopback,
+        page=page,
     )
 
 
@@ -117,7 +130,8 @@ async def _serve_http(parts: Parts, listener: socket.socket, stop: Stop) -> None
     config = uvicorn.Config(
         create_app(parts),
         http=Connection,
-        ws="none",
+        ws=WebSocketConnection,
+        ws_max_size=MESSAGE_BYTES,
         log_config=None,
         access_log=False,
         proxy_headers=True,

@@ -67,6 +67,23 @@ def render(markdown: str) -> str:
     )
 
 
+def sections(markdown: str) -> list[tuple[str, str]]:
+    """Title and text of each part under a `##` heading; what is before the first has no title.
+
+    A line that looks like a heading inside a block of code is none.
+    """
+    lines = markdown.splitlines(keepends=True)
+    tokens = _MARKDOWN.parse(markdown)
+    headings = [
+        (token.map[0], token.map[1], content.content)
+        for token, content in pairwise(tokens)
+        if token.type == "heading_open" and token.tag == "h2" and token.level == 0 and token.map
+    ]
+    starts = [(0, 0, ""), *headings, (len(lines), len(lines), "")]
+    parts = [(title, "".join(lines[body:end])) for (_, body, title), (end, *_) in pairwise(starts)]
+    return [(title, text) for title, text in parts if title or text.strip()]
+
+
 def _within_the_statement(url: str) -> str | None:
     """Of addresses without a host only those of a heading are kept, with its prefix."""
     return f"#{ID_PREFIX}{url[1:]}" if url.startswith("#") else None

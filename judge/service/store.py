@@ -36,12 +36,14 @@ from judge.service.records import (
     NewSubmission,
     QueueFull,
     QueueStats,
+    Standing,
     StillJudging,
     StoredEvent,
     StoredJudging,
     StoredSubmission,
     StudentLimit,
     Tally,
+    Tried,
     UnknownRow,
     WorkerRow,
 )
@@ -242,6 +244,24 @@ class Store:
         async with self._single.connect() as connection:
             return await connection.scalar(queries.AHEAD, {"judging": judging}) or 0
 
+    # --- progress --------------------------------------------------------------------------------
+
+    async def standings(self, student: str, problem: str = "") -> dict[str, Standing]:
+        """How far a student has come with each exercise they tried, or with one."""
+        values = {"student": student, "problem": problem}
+        async with self._single.connect() as connection:
+            rows = (await connection.execute(queries.PROGRESS, values)).all()
+        return {
+            row.problem: Standing(row.solved, row.failed_tier, row.submissions, row.last_at)
+            for row in rows
+        }
+
+    async def pass_rates(self, enough: int) -> dict[str, Tried]:
+        """How many students tried and solved each exercise that at least so many have tried."""
+        async with self._single.connect() as connection:
+            rows = (await connection.execute(queries.PASS_RATES, {"enough": enough})).all()
+        return {row.problem: Tried(row.tried, row.solved) for row in rows}
+
     # --- problems --------------------------------------------------------------------------------
 
     async def publish(self, problems: Iterable[Problem]) -> None:
@@ -358,6 +378,8 @@ class Store:
             "sandbox": result.environment.sandbox,
             "image": result.environment.image,
             "result": result.model_dump(mode="json"),
+            "failed_tier": result.failed_tier,
+            "judged_ms": result.timing.judged_ms,
         }
         async with self._engine.begin() as connection:
             last = (await connection.execute(queries.FINISH, values)).one_or_none()
@@ -580,6 +602,8 @@ def _stored_judging(row: RowMapping) -> StoredJudging:
         finished_at=row["finished_at"],
         verdict=Verdict(row["verdict"]) if row["verdict"] else None,
         score=row["score"],
+        failed_tier=row["failed_tier"],
+        judged_ms=row["judged_ms"],
         result=None if result is None else _timed(Result.model_validate(result), row),
     )
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 
 from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
@@ -29,6 +29,7 @@ from starlette.types import Receive, Scope, Send
 from judge.events import Finished, Queued, StreamEvent
 from judge.results import Result
 from judge.service.database import DATABASE_AWAY
+from judge.service.errors import Refusal
 from judge.service.folding import replay
 from judge.service.models import Position
 from judge.service.parts import Parts
@@ -46,18 +47,31 @@ _NUMBER = re.compile(r"[0-9]{1,19}")
 
 
 class EventStream(StreamingResponse):
-    """The answer. An empty frame is none, but a moment at which the answer may end."""
+    """The answer. An empty frame is none, but a moment at which the answer may end.
+
+    `take_seat` is called when it begins and may refuse; what it returns, when nobody listens.
+    """
 
     media_type = MEDIA_TYPE
 
-    def __init__(self, frames: AsyncGenerator[bytes, None]) -> None:
+    def __init__(
+        self, frames: AsyncGenerator[bytes, None], take_seat: Callable[[], Callable[[], None]]
+    ) -> None:
         # Some proxies hold answers back until they are complete; this one asks them not to.
         super().__init__(frames, headers={"X-Accel-Buffering": "no"})
         self._frames = frames
+        self._take_seat = take_seat
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002  # ASGI's
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the frames until they end, or nobody listens any more."""
+        try:
+            give_back = self._take_seat()
+        except Refusal as refusal:
+            await refusal.response()(scope, receive, send)
+            return
         leaving = asyncio.create_task(self.listen_for_disconnect(receive))
+        # At once, not when the next frame finds out: whoever reloads a page needs the place again.
+        leaving.add_done_callback(lambda _gone: give_back())
         try:
             async with aclosing(self._frames):
                 await send(
@@ -75,6 +89,7 @@ class EventStream(StreamingResponse):
                 await send({"type": "http.response.body", "body": b"", "more_body": False})
         finally:
             leaving.cancel()
+            give_back()
 
 
 async def resume_after(parts: Parts, submission: StoredSubmission, last_id: str | None) -> int:

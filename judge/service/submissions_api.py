@@ -11,6 +11,7 @@ import secrets
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -22,6 +23,7 @@ from judge.inspection import MANIFEST
 from judge.manifest import Manifest, ProblemError, Slug, parse_file, validate
 from judge.problem import Problem, content_hash
 from judge.results import SEED_BITS, Chart, Kind, Result, State
+from judge.scratch import SCRATCH_FILE, takes_scratch
 from judge.service.errors import ErrorKind, Refusal
 from judge.service.folding import unfinished
 from judge.service.identity import Identity
@@ -157,9 +159,10 @@ def _checked_files(problem: Problem, submitted: SubmissionRequest) -> dict[str, 
     if submitted.kind == "tests":
         detail = f"{problem.slug} takes no tests. Send its solution, with the kind `submit`."
         raise Refusal(ErrorKind.NO_TESTS, detail)
-    wanted = [file.name for file in problem.files]
+    wanted = list(problem.file_names)
     missing = [name for name in wanted if name not in submitted.files]
-    extra = [name for name in submitted.files if name not in wanted]
+    optional = {SCRATCH_FILE} if takes_scratch(submitted.kind, wanted) else set()
+    extra = [name for name in submitted.files if name not in {*wanted, *optional}]
     if missing or extra:
         detail = f"{problem.slug} takes {_listed(wanted)} and nothing else."
         detail += f" Missing: {_listed(missing)}." if missing else ""
@@ -230,6 +233,8 @@ def _entry(submission: StoredSubmission) -> HistoryEntry:
         state=judging.state,
         verdict=judging.verdict,
         score=judging.score,
+        failed_tier=judging.failed_tier,
+        judged_ms=judging.judged_ms,
         created_at=submission.created_at,
         judgings=judging.number,
     )
@@ -323,23 +328,27 @@ async def list_judgings(submission: Found, parts: TheParts) -> Judgings:
     responses={
         200: {"content": {EventStream.media_type: {"itemSchema": STREAM_ITEM}}},
         204: {"description": "Everything was seen before: there is no need to connect again"},
-        **_documented(),
+        **_documented(ErrorKind.TOO_MANY_STREAMS),
     },
 )
 async def stream_events(
     submission: Found,
     parts: TheParts,
+    student: Student,
     last_event_id: Annotated[
         str | None,
         Header(alias="Last-Event-ID", description="the last event seen: go on after it"),
     ] = None,
 ) -> Response:
     """Server-Sent Events of the newest judging, from its beginning or after `Last-Event-ID`."""
+    take_seat = partial(parts.seats.take, student.student)
     after = await resume_after(parts, submission, last_event_id)
     result = submission.judging.result
     if result is not None and not await parts.store.events_after(submission.judging.id, after, 1):
-        return Response(status_code=204) if after else EventStream(replayed(result))
-    return EventStream(frames(parts, submission, after))
+        if after:
+            return Response(status_code=204)
+        return EventStream(replayed(result), take_seat)
+    return EventStream(frames(parts, submission, after), take_seat)
 
 
 @router.get(

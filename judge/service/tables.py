@@ -66,7 +66,7 @@ SOURCES = Table(
 )
 
 # One pass over a submission. `attempts` counts the claims and is the lease: whoever claimed last
-# may write events.
+# may write events. What lists show of a result stands beside it too: a result is large.
 JUDGINGS = Table(
     "judgings",
     METADATA,
@@ -88,6 +88,8 @@ JUDGINGS = Table(
     Column("sandbox", Text),
     Column("image", Text),
     Column("result", JSON),
+    Column("failed_tier", Text),
+    Column("judged_ms", Float),
     UniqueConstraint("submission_id", "number"),
     Index("ix_judgings_unfinished", "priority", "id", postgresql_where=text("state <> 'finished'")),
     Index(None, "finished_at"),

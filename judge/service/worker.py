@@ -36,8 +36,9 @@ from judge.grader.messages import CheckCard
 from judge.judging import Judge
 from judge.manifest import ProblemError
 from judge.problem import Problem, parse_problem
-from judge.recording import Recording, refused
+from judge.recording import Recording
 from judge.results import Chart, CheckResult, Limits, Result, TierResult, Timing
+from judge.scratch import has_scratch
 from judge.service.database import DATABASE_AWAY
 from judge.service.outbox import Outbox
 from judge.service.queue import GiveBack, JudgeTask, PrepareTask, Queue, Task
@@ -295,8 +296,10 @@ class Worker:
             seed=claim.seed,
             environment=self._judge.environment,
             id=claim.submission,
+            checks=list(checks),
+            scratch=has_scratch(claim.files, claim.kind, problem.file_names),
         )
-        for event in refused(problem, checks, EXHAUSTED, Verdict.JE):
+        for event in recording.refused(EXHAUSTED, Verdict.JE):
             recording.add(event)
             outbox.put(event)
         return recording.result(judged_ms=0.0)

@@ -81,6 +81,7 @@ class Submission:
         codes = {_module_name(file): compile_file(file, text) for file, text in everything.items()}
         self._finder = _Finder(codes, self._import)
         self._importable = codes.keys() - _LIBRARIES
+        self._main_module = types.ModuleType(self._main)
         self._modules: dict[str, types.ModuleType] = {}
         self._depth = 0
 
@@ -97,6 +98,22 @@ class Submission:
         sys.meta_path.insert(0, self._finder)
         return self._import_main()
 
+    def execute(self, file: str, source: bytes) -> None:
+        """Run one more file after `install`, as a module that begins with the main one's names.
+
+        Raises `CompileRefused`, and what the file raises.
+        """
+        code, name = compile_file(file, source), _module_name(file)
+        _remember_lines(file, source)
+        self._finder.add(name, code)
+        module = importlib.util.module_from_spec(self._finder.spec_of(name))
+        module.__dict__.update(
+            (key, value) for key, value in vars(self._main_module).items() if not _is_special(key)
+        )
+        if name not in _LIBRARIES:
+            sys.modules[name] = module
+        self._finder.exec_module(module)
+
     def uninstall(self) -> None:
         """Undo `install`."""
         sys.meta_path.remove(self._finder)
@@ -109,6 +126,7 @@ class Submission:
             module.__dict__.update(_defined_names(importlib.import_module(_module_name(file))))
         if self._main in self._importable:
             sys.modules[self._main] = module
+        self._main_module = module
         self._finder.exec_module(module)
         return module
 
@@ -165,6 +183,10 @@ class _Finder(MetaPathFinder, Loader):
         self._imports = imports
         self.hide_imports = True
 
+    def add(self, name: str, code: types.CodeType) -> None:
+        """Know one more module."""
+        self._codes[name] = code
+
     def spec_of(self, name: str) -> ModuleSpec:
         """The spec of a file's module, also when a library of that name hides it."""
         spec = ModuleSpec(name, self, origin=self._codes[name].co_filename)
@@ -197,6 +219,11 @@ class _Finder(MetaPathFinder, Loader):
 
 def _module_name(file: str) -> str:
     return file.removesuffix(".py")
+
+
+def _is_special(name: object) -> bool:
+    """Whether a name is Python's own, or none at all: a module's globals may hold anything."""
+    return type(name) is not str or (name.startswith("__") and name.endswith("__"))
 
 
 def _defined_names(module: types.ModuleType) -> dict[str, object]:

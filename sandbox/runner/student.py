@@ -41,6 +41,8 @@ from sandbox.protocol import (
     ConnectionLost,
     Describe,
     Described,
+    Execute,
+    Executed,
     Failure,
     Gradients,
     Load,
@@ -48,6 +50,7 @@ from sandbox.protocol import (
     LoadFailed,
     Parameter,
     Raised,
+    Refused,
     Reply,
     Request,
     Returned,
@@ -155,6 +158,8 @@ class Student:
                 return self._guarded(request, payload)
             case Backward():
                 return self._guarded(request, payload)
+            case Execute():
+                return self._execute(request), ()
 
     def _load(self, request: Load) -> Reply:
         _seed(request.seed)
@@ -173,6 +178,17 @@ class Student:
         """Make the modules of the submission disappear; only for a rehearsal."""
         if self.submission is not None:
             self.submission.uninstall()
+
+    def _execute(self, request: Execute) -> Reply:
+        self.sources = {**self.sources, request.file: request.source}
+        try:
+            if self.submission is not None:
+                self.submission.execute(request.file, request.source)
+        except CompileRefused as refused:
+            return Refused(request.id, refused.failure)
+        except BaseException as error:  # noqa: BLE001  # SystemExit is a way to fail, too
+            return Raised(request.id, self._failure(error))
+        return Executed(request.id)
 
     def _guarded(self, request: Call | Backward, payload: memoryview) -> Answer:
         try:

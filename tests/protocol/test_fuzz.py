@@ -30,6 +30,8 @@ from sandbox.protocol import (
     Dense,
     Describe,
     Described,
+    Execute,
+    Executed,
     Failure,
     Gradients,
     Granted,
@@ -45,6 +47,7 @@ from sandbox.protocol import (
     ProtocolError,
     Raised,
     Ref,
+    Refused,
     Release,
     Reply,
     Report,
@@ -81,12 +84,15 @@ REPLIES: list[tuple[msgspec.Struct, bytes]] = [
     (Raised(4, FAILURE), b""),
     (Gradients(5, [True, False], [MATRIX]), bytes(48)),
     (Described(6, True, True, [Parameter("query", "POSITIONAL_OR_KEYWORD", False)]), b""),
+    (Executed(7), b""),
+    (Refused(8, FAILURE), b""),
 ]
 CALL = Call(1, "f", [Ref(0), 2], {"mask": None, "num_heads": 2}, [VIEW], [48])
 REQUESTS: list[tuple[msgspec.Struct, bytes]] = [
     (Load({"solution.py": b"import torch\n"}, "solution.py", b"x = 1\n", 7), b""),
     (CALL, bytes(48)),
     (Describe(2, "multi_head_attention"), b""),
+    (Execute(3, "scratch.py", b"print(f(1))\n"), b""),
 ]
 LEASES: list[tuple[msgspec.Struct, bytes]] = [
     (Lease(1.5, 1 << 20), b""),

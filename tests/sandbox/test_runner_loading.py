@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import random
 import sys
 import traceback
+from collections.abc import Iterator
 
 import pytest
 
@@ -100,3 +102,43 @@ def test_an_installed_submission_stays_importable_until_it_is_removed() -> None:
     assert importlib.import_module("later_part").x == 1
     submission.uninstall()
     assert "later_part" not in sys.modules
+
+
+# --- one more file --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def installed() -> Iterator[Submission]:
+    source = b"import math\n_kept = 1\ndef f(): return 2\nglobals()[5] = 5\n__builtins__ = {}\n"
+    submission = Submission({MAIN: source}, MAIN, b"given = 3\n")
+    submission.install()
+    yield submission
+    submission.uninstall()
+    sys.modules.pop("late", None)
+
+
+def test_one_more_file_has_the_names_of_the_main_one(installed: Submission) -> None:
+    source = b"import solution\nx = (f(), given, _kept, math.pi, __name__, solution.f is f, len)\n"
+    installed.execute("late.py", source)
+    late = sys.modules["late"]
+    assert late.x[:5] == (2, 3, 1, 3.141592653589793, "late")
+    assert late.x[5:] == (True, len)
+    assert inspect.getsource(late) == source.decode()
+
+
+def test_what_one_more_file_changes_stays_in_it(installed: Submission) -> None:
+    installed.execute("late.py", b"f = None\n")
+    assert sys.modules["solution"].f() == 2
+
+
+def test_one_more_file_that_does_not_compile_is_refused(installed: Submission) -> None:
+    with pytest.raises(CompileRefused) as refused:
+        installed.execute("late.py", b"x = 1\ny = (\n")
+    assert (refused.value.failure.frames[0].file, refused.value.failure.syntax_line) == (
+        "late.py", 2,
+    )  # fmt: skip
+
+
+def test_one_more_file_does_not_shadow_a_library(installed: Submission) -> None:
+    installed.execute("random.py", b"x = 1\n")
+    assert sys.modules["random"] is random

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import socket
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
@@ -29,8 +30,10 @@ from judge.service.database import connected
 from judge.service.doorbell import Doorbell
 from judge.service.folding import replay
 from judge.service.metrics import Metrics
+from judge.service.page import Page
 from judge.service.parts import Parts
 from judge.service.queue import Queue
+from judge.service.rates import PassRates
 from judge.service.records import Claim
 from judge.service.store import Store
 from judge.settings import Settings
@@ -46,6 +49,17 @@ REMOTE = ("203.0.113.5", 50_000)
 ADDRESS = "http://127.0.0.1:8000"
 SOLUTION = "def double(x):\n    return 2 * x\n"
 BODY: dict[str, Any] = {"problem": "double", "kind": "submit", "files": {"solution.py": SOLUTION}}
+SCRIPT = b"let page;\n" * 200
+PAGE = {
+    "index.html": b"<!doctype html>\n<title>judge</title>\n",
+    "theme.js": b"document.documentElement.dataset.theme = 'dark';\n",
+    "assets/index-Ab12.js": SCRIPT,
+    "assets/index-Ab12.js.br": b"as brotli",
+    "assets/index-Ab12.js.gz": gzip.compress(SCRIPT, mtime=0),
+    "assets/ruff-Cd34.wasm": b"\0asm",
+    "assets/text-Ef56.woff2": b"wOF2",
+    "assets/strange.xyz": b"?",
+}
 TRACKS = '[[tracks]]\nid = "papers"\ntitle = "Papers"\nsummary = "From papers."\n'
 
 
@@ -118,6 +132,7 @@ async def open_api(
     """The API of a database, with the small problem in it."""
     write_problem(folder)
     (folder / "tracks.toml").write_text(TRACKS, encoding="utf-8")
+    page = write_page(folder.with_name(f"{folder.name}-page"))
     async with connected(database_url) as engine:
         queue = Queue(database_url, engine)
         store = Store(engine, queue)
@@ -127,15 +142,26 @@ async def open_api(
             store=store,
             doorbell=Doorbell(database_url),
             bank=bank,
+            rates=PassRates(store, kept_s=0.0),
             settings=Settings.model_validate({"problems": folder, **settings}),
             render_metrics=Metrics(store, queue).render,
             stopping=asyncio.Event(),
             bound_to_loopback=loopback,
+            page=Page.read(page),
         )
         app = create_app(parts)
         transport = httpx.ASGITransport(app, client=LOCAL)
         async with httpx.AsyncClient(transport=transport, base_url=ADDRESS) as http:
             yield Api(app, parts, http, folder)
+
+
+def write_page(folder: Path) -> Path:
+    """A page as the build leaves it."""
+    for name, content in PAGE.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return folder
 
 
 @asynccontextmanager

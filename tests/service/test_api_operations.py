@@ -18,6 +18,7 @@ from judge.service.doorbell import Doorbell
 from judge.service.metrics import Metrics
 from judge.service.parts import Parts
 from judge.service.queue import Queue
+from judge.service.rates import PassRates
 from judge.service.records import WorkerRow
 from judge.service.store import Store
 from judge.settings import Settings
@@ -106,6 +107,7 @@ def ask_without_database(folder: Path, requests: Sequence[httpx.Request]) -> lis
             store=store,
             doorbell=Doorbell(NOWHERE),
             bank=Bank(folder, published),
+            rates=PassRates(store),
             settings=Settings(problems=folder),
             render_metrics=Metrics(store, queue).render,
             stopping=asyncio.Event(),
@@ -128,7 +130,9 @@ def test_while_the_database_is_away_everything_that_needs_it_says_so(tmp_path: P
         httpx.Request("GET", one),
         httpx.Request("GET", f"{one}/events"),
         httpx.Request("POST", f"{one}/rejudge"),
+        httpx.Request("GET", f"{ADDRESS}/api/problems"),
         httpx.Request("GET", f"{ADDRESS}/api/problems/double"),
+        httpx.Request("GET", f"{ADDRESS}/api/problems/double/solution"),
         httpx.Request("GET", f"{ADDRESS}/metrics"),
     ]
     for answer in ask_without_database(tmp_path, requests):
@@ -139,8 +143,8 @@ def test_while_the_database_is_away_everything_that_needs_it_says_so(tmp_path: P
         assert "nobody" not in answer.text
 
 
-def test_while_the_database_is_away_the_catalogue_and_health_are_there(tmp_path: Path) -> None:
-    paths = ("/", "/api/problems", "/healthz", "/openapi.json", "/readyz")
+def test_while_the_database_is_away_the_page_and_health_are_there(tmp_path: Path) -> None:
+    paths = ("/", "/problems/double", "/healthz", "/openapi.json", "/readyz")
     answers = ask_without_database(
         tmp_path, [httpx.Request("GET", f"{ADDRESS}{path}") for path in paths]
     )

@@ -1,21 +1,15 @@
-"""The catalogue, the page of an exercise, and the page at /."""
+"""The catalogue and the page of an exercise."""
 
 from __future__ import annotations
 
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
 from judge.grader.messages import CheckCard
-from judge.problem import load_problem
-from judge.service import landing
-from judge.service.bank import Track
 from judge.service.records import Facts
 from tests.service.serving import REMOTE, Api, chart, run_with_api
-from tests.small_problem import FILES, MANIFEST, write_problem
-
-SCRIPT = "<script>alert(1)</script>"
+from tests.small_problem import FILES
 
 
 def test_the_catalogue_lists_tracks_and_exercises(database_url: str, tmp_path: Path) -> None:
@@ -122,58 +116,3 @@ def test_a_slug_that_is_none_is_refused(
                 assert len(answer.content) < 600
 
     run_with_api(database_url, tmp_path, test)
-
-
-# --- the page at / --------------------------------------------------------------------------------
-
-
-class Tags(HTMLParser):
-    """Every tag and attribute of a page."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.tags: list[str] = []
-        self.attributes: list[tuple[str, str | None]] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        self.attributes += attrs
-
-
-def test_the_page_lists_the_exercises_and_how_to_submit(database_url: str, tmp_path: Path) -> None:
-    async def test(api: Api) -> None:
-        page = await api.http.get("/")
-        assert page.headers["content-type"] == "text/html; charset=utf-8"
-        assert '<a href="/api/problems/double">Doubling</a>' in page.text
-        assert "judge submit double solution.py --server http://127.0.0.1:8000" in page.text
-        assert "curl" in page.text
-
-    run_with_api(database_url, tmp_path, test)
-
-
-def test_the_page_runs_no_script_and_asks_nobody_else(database_url: str, tmp_path: Path) -> None:
-    async def test(api: Api) -> None:
-        page = await api.http.get("/")
-        found = Tags()
-        found.feed(page.text)
-        assert "script" not in found.tags
-        assert not [name for name, _ in found.attributes if name.startswith("on")]
-        addresses = [value for name, value in found.attributes if name in ("href", "src")]
-        assert addresses
-        assert all(address and address.startswith("/") for address in addresses)
-        policy = page.headers["content-security-policy"]
-        assert policy.startswith("default-src 'none'; style-src 'sha256-")
-
-    run_with_api(database_url, tmp_path, test)
-
-
-def test_script_in_titles_is_text_on_the_page(tmp_path: Path) -> None:
-    manifest = MANIFEST.replace("Doubling", SCRIPT).replace("Double a tensor.", SCRIPT)
-    problem = load_problem(write_problem(tmp_path, problem_toml=manifest))
-    html = landing.page([Track(id="papers", title=SCRIPT)], [problem], "http://x")
-    assert SCRIPT not in html
-    assert html.count("&lt;script&gt;") == 3
-
-
-def test_the_page_without_exercises_says_so() -> None:
-    assert "There are no exercises here." in landing.page([], [], "http://x")

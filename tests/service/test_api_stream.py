@@ -6,6 +6,7 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import pytest
 from judge.service import stream
 from judge.service.database import plain_url
 from judge.service.folding import replay
+from judge.service.seats import SEATS
 from judge.verdicts import Verdict
 from tests.service.serving import OTHER, TOKEN, Api, judged, run_with_api, served
 
@@ -202,6 +204,35 @@ def test_an_open_stream_ends_when_the_server_stops(database_url: str, tmp_path: 
     run_with_api(database_url, tmp_path, test)
 
 
+def test_one_student_has_so_many_streams_and_others_theirs(
+    database_url: str, tmp_path: Path
+) -> None:
+    async def test(api: Api) -> None:
+        mine, theirs = await api.submit(), await api.submit(OTHER)
+        async with served(api) as http, asyncio.timeout(60), AsyncExitStack() as opened:
+
+            async def asked(submission: str, who: dict[str, str]) -> httpx.Response:
+                request = http.build_request("GET", events(submission), headers=who)
+                response = await http.send(request, stream=True)
+                opened.push_async_callback(response.aclose)
+                return response
+
+            first, *others = [await asked(mine, TOKEN) for _ in range(SEATS)]
+            assert {response.status_code for response in (first, *others)} == {200}
+            refused = await asked(mine, TOKEN)
+            assert refused.status_code == 429
+            assert refused.headers["retry-after"] == "5"
+            assert (await refused.aread()).decode().count("too-many-streams") == 1
+            assert (await asked(theirs, OTHER)).status_code == 200
+            await first.aclose()
+            while (again := await asked(mine, TOKEN)).status_code == 429:
+                await asyncio.sleep(0.05)
+            assert again.status_code == 200
+        assert not api.parts.seats._taken
+
+    run_with_api(database_url, tmp_path, test)
+
+
 def test_a_client_that_went_away_is_not_waited_for(database_url: str, tmp_path: Path) -> None:
     async def test(api: Api) -> None:
         submission = await api.submit()
@@ -263,7 +294,7 @@ def test_slow_readers_hold_nobody_up(database_url: str, tmp_path: Path) -> None:
                 await http.send(
                     http.build_request("GET", events(submission), headers=TOKEN), stream=True
                 )
-                for _ in range(50)
+                for _ in range(SEATS - 1)
             ]
             assert kinds(await follow(http, submission)) == FULL
             for response in slow:

@@ -12,7 +12,9 @@ import httpx
 import psycopg
 import pytest
 
+from judge.events import TierStarted
 from judge.results import Result
+from judge.scratch import SCRATCH_TIER, scratch_check, scratch_events
 from judge.service.database import plain_url
 from judge.service.folding import replay
 from judge.verdicts import Verdict
@@ -77,6 +79,10 @@ WRONG: list[tuple[dict[str, Any], int, str, str]] = [
     ({"problem": "\ud800"}, 404, "unknown-exercise", "exercise"),
     ({"files": {}}, 422, "wrong-files", "Missing: 'solution.py'"),
     ({"files": FILES | {"x.py": ""}}, 422, "wrong-files", "Not taken: 'x.py'"),
+    ({"files": FILES | {"scratch.py": ""}}, 422, "wrong-files", "Not taken: 'scratch.py'"),
+    ({"files": {"scratch.py": ""}, "kind": "run"}, 422, "wrong-files", "Missing: 'solution.py'"),
+    ({"files": FILES | {"scratch.py": "#" * 65_520}, "kind": "run"}, 413, "too-large", "bytes"),
+    ({"files": FILES | {"x.py": ""}, "kind": "run"}, 422, "wrong-files", "Not taken: 'x.py'"),
     ({"files": {"../solution.py": ""}}, 422, "wrong-files", "takes 'solution.py'"),
     ({"files": {"/solution.py": ""}}, 422, "wrong-files", "Not taken"),
     ({"files": {"solution.py\0": ""}}, 422, "wrong-files", "Not taken"),
@@ -106,6 +112,33 @@ def test_what_is_not_right_is_refused_in_words_and_not_stored(
 
     run_with_api(database_url, tmp_path, test)
     assert kept(database_url) == 0
+
+
+def test_a_run_may_bring_a_scratch_file(database_url: str, tmp_path: Path) -> None:
+    async def test(api: Api) -> None:
+        files = FILES | {"scratch.py": "print(double(2))\n"}
+        submission = await api.submit(files=files, kind="run")
+        url = f"/api/submissions/{submission}"
+        assert (await api.http.get(f"{url}/files", headers=TOKEN)).json() == {"files": files}
+        waiting = (await api.http.get(url, headers=TOKEN)).json()
+        assert [tier["id"] for tier in waiting["tiers"]] == ["T0", "T1"]
+        claim = await api.claim(submission)
+        assert set(claim.files) == set(files)
+        check = scratch_check(Verdict.AC)
+        await api.store.append(claim, [TierStarted(tier=SCRATCH_TIER)])
+        running = (await api.http.get(url, headers=TOKEN)).json()
+        assert [(tier["id"], tier["verdict"]) for tier in running["tiers"]] == [
+            ("scratch", None), ("T0", None), ("T1", None),
+        ]  # fmt: skip
+        await api.store.append(claim, list(scratch_events(check, ["T0", "T1"])))
+        ended = (await api.http.get(url, headers=TOKEN)).json()
+        assert [(tier["id"], tier["verdict"]) for tier in ended["tiers"]] == [
+            ("scratch", "AC"), ("T0", "SK"), ("T1", "SK"),
+        ]  # fmt: skip
+        assert ended["tiers"][0]["title"] == "Scratch"
+        assert ended["tiers"][0]["checks"] == [check.model_dump(mode="json")]
+
+    run_with_api(database_url, tmp_path, test)
 
 
 def test_what_is_no_json_is_refused(

@@ -161,6 +161,7 @@ def test_streams_opened_and_dropped_cost_no_connection_to_the_database(
             assert time.monotonic() - asked_s < 5
             while api.parts.doorbell.bells:  # nothing announces it
                 await asyncio.sleep(0.05)
+        assert not api.parts.seats._taken
 
     run_with_api(database_url, tmp_path, test)
     assert "garbage collector" not in caplog.text

@@ -139,6 +139,72 @@ def test_watching_survives_what_publishing_raises(tmp_path: Path) -> None:
     asyncio.run(run())
 
 
+def write_needing(root: Path, slug: str, *needs: str) -> None:
+    """The small problem under another name, with needs."""
+    folder = root / slug
+    shutil.copytree(write_problem(root / "new"), folder, dirs_exist_ok=True)
+    shutil.rmtree(root / "new")
+    manifest = MANIFEST.replace('id = "double"', f'id = "{slug}"')
+    names = ", ".join(f'"{need}"' for need in needs)
+    tags = 'tags = ["torch"]\n'
+    assert tags in manifest
+    (folder / "problem.toml").write_text(manifest.replace(tags, f"{tags}needs = [{names}]\n"))
+
+
+def faults_of(bank: Bank) -> dict[str, str]:
+    return {broken.slug: str(broken.faults[0]) for broken in bank.broken()}
+
+
+def test_needs_are_known_both_ways(tmp_path: Path) -> None:
+    write_needing(tmp_path, "one")
+    write_needing(tmp_path, "two", "one")
+    write_needing(tmp_path, "three", "one", "two")
+    bank = opened(tmp_path)
+    known = {each.slug: (bank.needs(each), bank.used_by(each)) for each in bank.all()}
+    assert known == {
+        "one": ([], ["three", "two"]), "two": (["one"], ["three"]), "three": (["one", "two"], []),
+    }  # fmt: skip
+
+
+def test_a_need_that_is_no_exercise_is_a_fault_until_it_is_one(tmp_path: Path) -> None:
+    write_needing(tmp_path, "two", "one")
+    bank = opened(tmp_path)
+    assert bank.all() == []
+    assert str(tmp_path / "two" / "problem.toml:7: ") in faults_of(bank)["two"]
+    assert "'one', which is no exercise" in faults_of(bank)["two"]
+    write_needing(tmp_path, "one")
+    refresh(bank)
+    assert [each.slug for each in bank.all()] == ["one", "two"]
+    assert bank.broken() == []
+
+
+def test_needs_in_a_circle_are_a_fault_of_each_in_it(tmp_path: Path) -> None:
+    write_needing(tmp_path, "one")
+    write_needing(tmp_path, "two", "one")
+    write_needing(tmp_path, "three", "two")
+    bank = opened(tmp_path)
+    before = bank.current("one")
+    write_needing(tmp_path, "one", "two")
+    refresh(bank)
+    assert set(faults_of(bank)) == {"one", "two"}
+    assert "one -> two -> one" in faults_of(bank)["one"]
+    assert bank.current("one") is before
+    write_needing(tmp_path, "one", "one")
+    refresh(bank)
+    assert set(faults_of(bank)) == {"one"}
+    assert "one -> one" in faults_of(bank)["one"]
+
+
+def test_needing_an_exercise_that_is_broken_is_no_fault(tmp_path: Path) -> None:
+    write_needing(tmp_path, "two", "one")
+    write_needing(tmp_path, "one")
+    (tmp_path / "one" / "problem.toml").write_text("id = ")
+    bank = opened(tmp_path)
+    assert set(faults_of(bank)) == {"one"}
+    (two,) = bank.all()
+    assert bank.needs(two) == []
+
+
 def test_tracks_have_their_order_and_unknown_ones_their_id(tmp_path: Path) -> None:
     write_problem(tmp_path)
     (tmp_path / "tracks.toml").write_text(

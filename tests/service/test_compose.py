@@ -228,6 +228,11 @@ def test_what_runs_in_boxes_only_is_not_in_the_image(stack: Stack) -> None:
     assert run("docker", "exec", worker, "python", "-c", found) == "[]"
 
 
+def test_the_page_is_in_the_image(stack: Stack) -> None:
+    with urllib.request.urlopen(f"http://127.0.0.1:{stack.port}/", timeout=30) as answer:
+        assert b'<div id="page">' in answer.read()
+
+
 def test_right_and_wrong_answers_get_their_verdicts(stack: Stack) -> None:
     right, wrong = answers()
     assert stack.verdicts([stack.submit(right), stack.submit(wrong)]) == ["AC", "WA"]

@@ -49,6 +49,39 @@ def test_many_that_start_together_migrate_once(database_url: str) -> None:
         drop_database(database_url, "together")
 
 
+def test_what_was_judged_before_has_its_progress_after_a_migration(database_url: str) -> None:
+    results = {
+        "ac": '{"tiers": [{"id": "T0", "verdict": "AC"}], "timing": {"judged_ms": 1.5}}',
+        "wa": '{"tiers": [{"id": "T0", "verdict": "AC"}, {"id": "T1", "verdict": "WA"},'
+        ' {"id": "T2", "verdict": "TLE"}, {"id": "T3", "verdict": "SK"}],'
+        ' "timing": {"judged_ms": 20}}',
+        "queued": None,
+    }
+    url = empty_database(database_url, "earlier")
+    try:
+        migrate(url, "0001")
+        with psycopg.connect(plain_url(url)) as connection:
+            connection.execute("INSERT INTO problem_versions VALUES ('v', 'double', '')")
+            for name, result in results.items():
+                connection.execute(
+                    "INSERT INTO submissions (id, student, open, kind, problem, request_hash)"
+                    " VALUES (%s, 'ann', false, 'submit', 'double', '')",
+                    [name],
+                )
+                connection.execute(
+                    "INSERT INTO judgings (submission_id, number, state, problem_version, seed,"
+                    " priority, accepted_ms, result) VALUES (%s, 1, '', 'v', 1, 1, 1, %s)",
+                    [name, result],
+                )
+        migrate(url)
+        with psycopg.connect(plain_url(url)) as connection:
+            columns = "submission_id, failed_tier, judged_ms"
+            rows = connection.execute(f"SELECT {columns} FROM judgings").fetchall()
+        assert set(rows) == {("ac", None, 1.5), ("wa", "T1", 20.0), ("queued", None, None)}
+    finally:
+        drop_database(database_url, "earlier")
+
+
 def test_a_schema_of_a_newer_judge_is_refused(database_url: str) -> None:
     with psycopg.connect(plain_url(database_url)) as connection:
         connection.execute("UPDATE alembic_version SET version_num = '9999'")

@@ -31,6 +31,7 @@ from judge.judging import Judge, OnEvent
 from judge.problem import Problem
 from judge.recording import Recording
 from judge.results import Chart, CheckResult, Environment, Kind, Result
+from judge.scratch import SCRATCH_FILE
 from judge.service.database import connected
 from judge.service.queue import JudgeTask, PrepareTask, Queue
 from judge.service.records import StoredJudging
@@ -84,7 +85,7 @@ class ScriptedJudge(Judge):
         kind: Kind = "submit",
         on_event: OnEvent | None = None,
     ) -> Result:
-        assert set(files) == {"solution.py"}
+        assert set(files) == {"solution.py"} | ({SCRATCH_FILE} if kind == "run" else set())
         self.made += 1
         self.seeds.append(seed)
         recording = Recording(
@@ -164,8 +165,11 @@ class Bench:
         )  # fmt: skip
         self.workers.append(asyncio.create_task(worker.run(self.stop, self.at_once)))
 
-    async def submit(self) -> str:
-        submission = new(self.problem)
+    async def submit(self, *, scratch: bool = False) -> str:
+        submission = new(self.problem, kind="run" if scratch else "submit")
+        if scratch:
+            files = {**submission.files, SCRATCH_FILE: b"print(1)\n"}
+            submission = replace(submission, files=files)
         await self.store.accept(submission, ROOMY)
         return submission.id
 
@@ -291,6 +295,22 @@ def test_a_submission_that_always_fails_is_je_after_three_attempts(
         assert judging.result.tiers[0].checks[0].message == EXHAUSTED
         told = await bench.events(submission)
         assert names(told).count("finished") == 1
+        await bench.until(bench.idle)
+
+    run(database_url, tmp_path, test)
+
+
+def test_a_scratch_run_that_always_fails_is_je_in_its_own_tier(
+    database_url: str, tmp_path: Path
+) -> None:
+    async def test(bench: Bench) -> None:
+        bench.start(ScriptedJudge(fail_with(JudgeFault("a box died"))))
+        judging = await bench.verdict(await bench.submit(scratch=True))
+        assert judging.result is not None
+        assert [(each.id, each.verdict) for each in judging.result.tiers] == [
+            ("scratch", Verdict.JE), ("T0", Verdict.SK), ("T1", Verdict.SK),
+        ]  # fmt: skip
+        assert judging.result.tiers[0].checks[0].message == EXHAUSTED
         await bench.until(bench.idle)
 
     run(database_url, tmp_path, test)

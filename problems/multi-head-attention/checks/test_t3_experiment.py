@@ -31,9 +31,17 @@ CONTENTS = torch.tensor(
     dtype=torch.float64,
 )
 TARGET = "analytic target"
-BLUE, VERMILION, GREY = "#0072B2", "#D55E00", "#767676"
+# Fill, outline and dash of each series: alike in no two of the three, so that colour is not needed.
+# The hues are told apart by colour-blind readers, and each reads on white as well as on black.
+LOOKS = {
+    "submission": ("#0072B2", "#0072B2", [1, 0]),
+    "reference": ("#009E7366", "#009E73", [1, 0]),
+    TARGET: ("#D55E0000", "#D55E00", [4, 2]),
+}
+BAR_HEIGHT = 50  # of the bars of one key or feature, in pixels
 Spec = dict[str, object]
 Row = dict[str, object]
+BARE: Spec = {"domain": False, "ticks": False, "labelPadding": 6}
 
 
 # --- construction and closed form -----------------------------------------------------------------
@@ -78,58 +86,58 @@ def _mixing() -> torch.Tensor:
 # --- charts ---------------------------------------------------------------------------------------
 
 
-def _bars(source: str, x: str, y_title: str, description: str) -> Spec:
-    """Grouped bars, a panel for each query and head.
+def _bars(source: str, entry: Spec, quantity: str, entries: int, description: str) -> Spec:
+    """Grouped bars that lie, each with its number, a panel for each query and head.
 
-    The series differ in colour and in outline: the target is hollow and dashed.
+    Lying bars leave each number a line of its own, however narrow the panel is. The number of a
+    negative bar stands on the other side of zero, where it meets no axis.
     """
+    names = [source, TARGET]
+    fills, outlines, dashes = zip(*(LOOKS[name] for name in names), strict=True)
     series = {"field": "series", "type": "nominal", "sort": None}
-    names, legend = [source, TARGET], {"title": None, "orient": "top"}
-    colour = {**series, "scale": {"domain": names, "range": [BLUE, VERMILION]}, "legend": legend}
+    legend = {"title": None, "orient": "top", "symbolType": "square"}
+    zero = {"condition": {"test": "datum.value === 0", "value": 2}, "value": 1}
     place = {
-        "x": {"field": x, "type": "nominal", "sort": None, "axis": {"labelAngle": 0}},
-        "xOffset": series,
-        "y": {"field": "number", "type": "quantitative", "title": y_title},
-    }
-    bar = {
-        "mark": {"type": "bar", "strokeWidth": 1.5},
-        "encoding": {
-            "fill": colour,
-            "stroke": colour,
-            "fillOpacity": {**series, "scale": {"domain": names, "range": [0.9, 0.12]}},
-            "strokeDash": {**series, "scale": {"domain": names, "range": [[1, 0], [4, 3]]}},
+        "y": {"type": "nominal", "sort": None, "scale": {"paddingInner": 0.2}, **entry},
+        "yOffset": series,
+        "x": {
+            "field": "number",
+            "type": "quantitative",
+            "axis": {"title": quantity, "tickCount": 4, "format": "~g", "gridWidth": zero},
         },
     }
-    below = {"expr": "datum.number < 0 ? 'top' : 'bottom'"}
-    away = {"expr": "datum.number < 0 ? 3 : -3"}
-    label = {
-        "mark": {"type": "text", "baseline": below, "dy": away, "fontSize": 9, "color": GREY},
-        "encoding": {"text": {"field": "number", "type": "quantitative", "format": ".3~f"}},
+    looks = {
+        "fill": {**series, "scale": {"domain": names, "range": fills}, "legend": legend},
+        "stroke": {**series, "scale": {"domain": names, "range": outlines}, "legend": legend},
+        "strokeDash": {**series, "scale": {"domain": names, "range": dashes}, "legend": legend},
     }
-    header = {"title": None, "labelFontSize": 12}
+    bar = {"mark": {"type": "bar", "strokeWidth": 1.5}, "encoding": looks}
+    label = {
+        "mark": {"type": "text", "align": "left", "dx": 5},
+        "encoding": {"x": {"field": "end", "type": "quantitative"}, "text": {"field": "label"}},
+    }
+    header = {"title": None}
     return {
         "description": description,
-        "transform": [{"fold": names, "as": ["series", "number"]}],
+        "transform": [
+            {"fold": names, "as": ["series", "number"]},
+            {"calculate": "max(datum.number, 0)", "as": "end"},
+            {
+                "calculate": "isValid(datum.number) ? format(datum.number, '.3~g') : 'no number'",
+                "as": "label",
+            },
+        ],
         "facet": {
             "row": {"field": "query", "type": "nominal", "header": header},
             "column": {"field": "head", "type": "nominal", "header": header},
         },
-        "spec": {"width": 280, "height": 110, "encoding": place, "layer": [bar, label]},
-        "resolve": {"scale": {"x": "independent", "xOffset": "independent"}},
-        "config": _colours_for_both_themes(),
-    }
-
-
-def _colours_for_both_themes() -> Spec:
-    """No background, and a grey that reads on white as well as on black."""
-    lines = {"gridColor": GREY, "gridOpacity": 0.25, "domainColor": GREY, "tickColor": GREY}
-    words = {"labelColor": GREY, "titleColor": GREY}
-    return {
-        "background": None,
-        "view": {"stroke": None},
-        "axis": {**lines, **words},
-        "header": words,
-        "legend": words,
+        "spec": {
+            "width": 240,
+            "height": BAR_HEIGHT * entries,
+            "encoding": place,
+            "layer": [bar, label],
+        },
+        "resolve": {"scale": {"y": "independent", "yOffset": "independent"}},
     }
 
 
@@ -179,8 +187,9 @@ def test_routing_weights(submission: Submission, charts: Charts) -> None:
         title="Where each head looks",
         spec=_bars(
             charts.source,
-            "key",
+            {"field": "key", "axis": {**BARE, "title": None}},
             "weight",
+            3,
             f"Weights of three keys for two queries in two heads: {charts.source} and {TARGET}.",
         ),
         table=_rows(charts.source, weights[0], exact[0], _weight_labels),
@@ -215,8 +224,9 @@ def test_routed_features(submission: Submission, charts: Charts) -> None:
         title="What each query brings home",
         spec=_bars(
             charts.source,
-            "feature",
+            {"field": "feature", "axis": BARE},
             "value",
+            4,
             f"Eight features of two queries, four from each head: {charts.source} and {TARGET}.",
         ),
         table=_rows(charts.source, _by_head(output), _by_head(exact), _feature_labels),
