@@ -52,6 +52,8 @@ _NUMPY_KINDS = frozenset("biufc")
 _MAX_TEXT = 1 << 16
 _MAX_ELEMENTS = 1 << 40
 _INT64 = range(-(1 << 63), 1 << 63)
+_PLAIN_TENSORS = (torch.Tensor, torch.nn.Parameter)
+_Arrays = (torch.Tensor, np.ndarray)
 
 
 class Unsendable(TypeError):
@@ -81,10 +83,10 @@ class _ArgumentEncoder:
         self._buffers: dict[tuple[str, int], int] = {}
 
     def value(self, value: object) -> Value:  # noqa: PLR0911  # one return a kind
-        if value is None or isinstance(value, bool | int | float | str):
-            return value
-        if isinstance(value, torch.Tensor | np.ndarray):
+        if isinstance(value, _Arrays):
             return Ref(self.array(value))
+        if value is None or isinstance(value, (bool, int, float, str)):
+            return value
         if isinstance(value, tuple | list):
             kind = "tuple" if isinstance(value, tuple) else "list"
             return Items(kind, [self.value(item) for item in value])  # type: ignore[arg-type]
@@ -171,26 +173,29 @@ class DecodedArguments:
     def __init__(
         self, views: Sequence[View], buffer_sizes: Sequence[int], payload: memoryview
     ) -> None:
+        whole = np.frombuffer(payload, dtype=np.uint8)
         self._sent: list[NumpyArray] = []
-        self._bases: list[torch.Tensor] = []
+        self._now: list[NumpyArray] = []
+        self._storages: list[torch.UntypedStorage] = []
         start = 0
         for size in buffer_sizes:
-            sent = np.frombuffer(payload[start : start + size], dtype=np.uint8)
+            sent = whole[start : start + size]
             base = torch.empty(size, dtype=torch.uint8)
-            base.numpy()[:] = sent
+            now = base.numpy()
+            now[:] = sent
             self._sent.append(sent)
-            self._bases.append(base)
+            self._now.append(now)
+            self._storages.append(base.untyped_storage())
             start += size
         self.leaves: list[Array] = [self._rebuild(view) for view in views]
 
     def _rebuild(self, view: View) -> Array:
-        base = self._bases[view.buffer]
         if view.kind == "numpy":
-            dtype = NUMPY_DTYPES[view.dtype]
-            return np.ndarray(view.shape, dtype, base.numpy().data, view.offset, view.strides)
+            dtype, now = NUMPY_DTYPES[view.dtype], self._now[view.buffer]
+            return np.ndarray(view.shape, dtype, now.data, view.offset, view.strides)
         tensor = torch.empty(0, dtype=TORCH_DTYPES[view.dtype])
-        tensor.set_(base.untyped_storage(), view.offset, view.shape, view.strides)
-        return tensor.requires_grad_(view.requires_grad)
+        tensor.set_(self._storages[view.buffer], view.offset, view.shape, view.strides)
+        return tensor.requires_grad_() if view.requires_grad else tensor
 
     def value(self, value: Value) -> object:
         """The Python value that `value` stands for."""
@@ -200,13 +205,13 @@ class DecodedArguments:
         """Indices of the buffers whose bytes are no longer those that were sent."""
         return [
             index
-            for index, (sent, base) in enumerate(zip(self._sent, self._bases, strict=True))
-            if not np.array_equal(sent, base.numpy())
+            for index, (sent, now) in enumerate(zip(self._sent, self._now, strict=True))
+            if not (sent == now).all()
         ]
 
     def buffer(self, index: int) -> memoryview:
         """The bytes of a buffer as they are now."""
-        return self._bases[index].numpy().data
+        return self._now[index].data
 
 
 # --- results: encoding (in the runner) ----------------------------------------------------------
@@ -229,6 +234,8 @@ class _ResultEncoder:
     def value(self, value: object, depth: int = 0) -> Value:  # noqa: PLR0911  # the same
         if depth > MAX_NESTING:
             return Strange(_type_name(value), "it is nested too deeply")
+        if isinstance(value, torch.Tensor):
+            return self._torch(value)
         if value is None or type(value) in (bool, float):
             return value  # type: ignore[return-value]  # narrowed by exact type
         if type(value) is int:
@@ -238,12 +245,10 @@ class _ResultEncoder:
             return _text(value)
         if type(value) is complex:
             return Complex(value.real, value.imag)
-        if isinstance(value, tuple | list):
+        if isinstance(value, (tuple, list)):
             return self._items(value, depth)
         if type(value) is dict:
             return self._pairs(value, depth)
-        if isinstance(value, torch.Tensor):
-            return self._torch(value)
         if isinstance(value, np.ndarray | np.generic):
             return self._numpy(value)
         return Strange(_type_name(value), "it is neither an array nor a plain value")
@@ -261,11 +266,11 @@ class _ResultEncoder:
         return Pairs(keys, [self.value(item, depth + 1) for item in value.values()])
 
     def _torch(self, tensor: torch.Tensor) -> Value:
-        if type(tensor) not in (torch.Tensor, torch.nn.Parameter):
+        if type(tensor) not in _PLAIN_TENSORS:
             return Strange(_type_name(tensor), "it is a subclass of torch.Tensor")
         if tensor.layout is not torch.strided or tensor.is_nested or tensor.is_quantized:
             return Strange("Tensor", f"its layout is {tensor.layout}, not a dense one")
-        if tensor.device.type != "cpu":
+        if not tensor.is_cpu:
             return Strange("Tensor", f"it is on device {tensor.device}")
         name = _TORCH_NAMES.get(tensor.dtype)
         if name is None:
@@ -390,17 +395,15 @@ def _size_bytes(dense: Dense) -> int:
 
 
 def _decode_array(dense: Dense, data: memoryview) -> Array | np.generic:
-    raw = np.frombuffer(data, np.uint8)
+    raw = bytearray(data)  # its own memory, which a check may write to
     if dense.dtype == "bool":  # a boolean byte other than 0 and 1 has no defined meaning
-        raw = (raw != 0).astype(np.uint8)
+        raw = bytearray(np.frombuffer(raw, np.uint8) != 0)
     if dense.kind == "torch":
-        tensor = torch.empty(dense.shape, dtype=TORCH_DTYPES[dense.dtype])
-        if raw.size:
-            tensor.reshape(-1).view(torch.uint8).numpy()[:] = raw
-        return tensor
-    array = np.empty(dense.shape, NUMPY_DTYPES[dense.dtype])
-    if raw.size:
-        array.reshape(-1).view(np.uint8)[:] = raw
+        dtype = TORCH_DTYPES[dense.dtype]
+        if not raw:
+            return torch.empty(dense.shape, dtype=dtype)
+        return torch.frombuffer(raw, dtype=dtype).view(dense.shape)
+    array = np.frombuffer(raw, NUMPY_DTYPES[dense.dtype]).reshape(dense.shape)
     if dense.kind == "numpy":
         return array
     if array.ndim:

@@ -31,6 +31,7 @@ import socket
 import struct
 import time
 from collections.abc import Sequence
+from functools import cache
 from typing import Annotated, Any, Literal, TypeVar, overload
 
 import msgspec
@@ -413,6 +414,15 @@ ControlRequest = SetMemory | TryMemory | Ping
 # --- the connection -----------------------------------------------------------------------------
 
 
+@cache
+def decoder_of(kind: object) -> msgspec.msgpack.Decoder[Any]:
+    """What decodes headers of a message class, or of a union of them.
+
+    Making one takes milliseconds, so whoever forks asks for those that its forks will need.
+    """
+    return msgspec.msgpack.Decoder(kind)
+
+
 class Connection:
     """Frames over a stream, with deadlines (`time.monotonic` seconds) in both directions.
 
@@ -428,7 +438,6 @@ class Connection:
         )
         self._max_payload_bytes = max_payload_bytes
         self._encoder = msgspec.msgpack.Encoder()
-        self._decoders: dict[object, msgspec.msgpack.Decoder[object]] = {}
         os.set_blocking(self._read_fd, False)
         os.set_blocking(self._write_fd, False)
 
@@ -534,11 +543,8 @@ class Connection:
         return self._decode(kind, header), memoryview(payload)
 
     def _decode(self, kind: object, header: bytearray) -> object:
-        decoder = self._decoders.get(kind)
-        if decoder is None:
-            decoder = self._decoders[kind] = msgspec.msgpack.Decoder(kind)
         try:
-            return decoder.decode(header)
+            return decoder_of(kind).decode(header)
         except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
             raise ProtocolError(f"malformed header: {error}") from None
 

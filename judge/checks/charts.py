@@ -55,6 +55,8 @@ class Charts:
 
 
 def _has_url(value: object) -> bool:
+    if isinstance(value, (str, float, int)):
+        return False
     if isinstance(value, Mapping):
         return "url" in value or any(_has_url(item) for item in value.values())
     return isinstance(value, list) and any(_has_url(item) for item in value)

@@ -11,9 +11,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
+import torch
 
 from judge.checks.failures import CheckFailure, fail
 from judge.checks.plain import (
@@ -22,6 +23,7 @@ from judge.checks.plain import (
     Numbers,
     PlainArray,
     capital,
+    described,
     dtype_name,
     kind_of,
     plain,
@@ -103,8 +105,9 @@ def assert_array(
     dtype: Dtype,
 ) -> None:
     """`actual` is a plain array on the CPU of exactly this shape and dtype, of dtype's library."""
-    library: Literal["torch", "numpy"] = "torch" if str(dtype).startswith("torch.") else "numpy"
-    _structured(actual, what, library, tuple(shape), dtype_name(dtype))
+    library = "torch" if isinstance(dtype, torch.dtype) else "numpy"
+    found = described(actual, what)
+    _refuse_other(actual, what, found, (library, dtype_name(dtype), tuple(shape)))
 
 
 def assert_finite(actual: object, what: str = "the output") -> None:
@@ -163,18 +166,30 @@ def _expectation(expected: object) -> PlainArray:
 def _structured(
     actual: object, what: str, library: str, shape: tuple[int, ...], dtype: str
 ) -> PlainArray:
-    """`actual` as a plain copy, after its library, shape and dtype are found to be right."""
+    """The numbers of `actual`, after its library, shape and dtype are found to be right."""
     got = plain(actual, what)
-    if got.library != library:
-        wanted = LIBRARY_NAMES[library]
-        fail(f"{capital(what)}: expected a {wanted}, found {kind_of(actual)}.")
-    if got.shape != shape:
-        message = f"{capital(what)}: expected shape {list(shape)}, found {list(got.shape)}."
-        fail(message, Detail(expected=f"shape {list(shape)}", got=f"shape {list(got.shape)}"))
-    if got.dtype != dtype:
-        message = f"{capital(what)}: expected dtype {dtype}, found {got.dtype}."
-        fail(message, Detail(expected=f"dtype {dtype}", got=f"dtype {got.dtype}"))
+    _refuse_other(actual, what, (got.library, got.dtype, got.shape), (library, dtype, shape))
     return got
+
+
+def _refuse_other(
+    actual: object,
+    what: str,
+    found: tuple[str, str, tuple[int, ...]],
+    wanted: tuple[str, str, tuple[int, ...]],
+) -> None:
+    """Fail unless library, dtype and shape are the wanted ones; in words, for the first of them."""
+    if found == wanted:
+        return
+    (library, dtype, shape), (want_library, want_dtype, want_shape) = found, wanted
+    if library != want_library:
+        name = LIBRARY_NAMES[want_library]
+        fail(f"{capital(what)}: expected a {name}, found {kind_of(actual)}.")
+    if shape != want_shape:
+        message = f"{capital(what)}: expected shape {list(want_shape)}, found {list(shape)}."
+        fail(message, Detail(expected=f"shape {list(want_shape)}", got=f"shape {list(shape)}"))
+    message = f"{capital(what)}: expected dtype {want_dtype}, found {dtype}."
+    fail(message, Detail(expected=f"dtype {want_dtype}", got=f"dtype {dtype}"))
 
 
 def _refuse_not_finite(got: PlainArray, want: PlainArray, what: str) -> None:

@@ -43,6 +43,9 @@ class CheckInfo:
     why: str
 
 
+_INFO = pytest.StashKey[CheckInfo]()
+
+
 def check(*, kind: str, why: str) -> Callable[[Function], Function]:
     """Mark a test function as a check of `kind` (a `CheckKind`); `why` is one sentence.
 
@@ -61,6 +64,12 @@ def check_id(item: pytest.Item) -> str:
 
 def describe(item: pytest.Item) -> CheckInfo:
     """What a collected check says of itself; raises `CheckDefinitionError`."""
+    if _INFO not in item.stash:
+        item.stash[_INFO] = _read(item)
+    return item.stash[_INFO]
+
+
+def _read(item: pytest.Item) -> CheckInfo:
     function = getattr(item, "function", None)
     mark = item.get_closest_marker(MARK)
     where = f"{item.path.name}:{_line_of(item)}: {item.name}"

@@ -1,7 +1,7 @@
 """Arrays reduced to what can be compared without trusting them.
 
 A value is accepted by its exact type only: a subclass could answer any question about itself as
-it likes. What is accepted is copied, detached, into a numpy array of a wide dtype.
+it likes. What is accepted is seen, detached, as a numpy array of a wide dtype.
 """
 
 from __future__ import annotations
@@ -38,7 +38,10 @@ _WIDE_TORCH = {torch.bfloat16: torch.float64, torch.float16: torch.float64}
 
 @dataclass(frozen=True)
 class PlainArray:
-    """A copy of an array. `dtype` is the original one by name, `numbers` may be wider."""
+    """What an array holds. `dtype` is the original one by name, `numbers` may be wider.
+
+    `numbers` shares the array's memory where it can: for looking at, at once.
+    """
 
     library: Literal["torch", "numpy"]
     dtype: str
@@ -52,7 +55,7 @@ class PlainArray:
 
 
 def plain(value: object, what: str) -> PlainArray:
-    """Copy an array of either library; fails, in words, for anything else."""
+    """The numbers of an array of either library; fails, in words, for anything else."""
     if type(value) in _TORCH_TYPES:
         return _from_torch(value, what)  # type: ignore[arg-type]  # narrowed by exact type
     if type(value) is np.ndarray or isinstance(value, np.generic):
@@ -73,26 +76,41 @@ def dtype_name(dtype: Dtype | str) -> str:
     """A dtype of either library as ``float64``."""
     if isinstance(dtype, str):
         return dtype
-    return (
-        str(dtype).removeprefix("torch.")
-        if isinstance(dtype, torch.dtype)
-        else np.dtype(dtype).name
-    )
+    if isinstance(dtype, torch.dtype):
+        return str(dtype).removeprefix("torch.")
+    return np.dtype(dtype).name
+
+
+def described(value: object, what: str) -> tuple[str, str, tuple[int, ...]]:
+    """Library, dtype and shape of what `plain` accepts; fails, in words, for anything else."""
+    if type(value) in _TORCH_TYPES:
+        tensor: torch.Tensor = value  # type: ignore[assignment]  # narrowed by exact type
+        _refuse_unusual(tensor, what)
+        return "torch", dtype_name(tensor.dtype), tuple(tensor.shape)
+    array = plain(value, what)
+    return array.library, array.dtype, array.shape
+
+
+def _refuse_unusual(tensor: torch.Tensor, what: str) -> None:
+    if tensor.layout is not torch.strided or not tensor.is_cpu:
+        found = f"a {tensor.layout} tensor on {tensor.device}"
+        fail(f"{capital(what)}: expected an ordinary tensor on the CPU, found {found}.")
 
 
 def _from_torch(tensor: torch.Tensor, what: str) -> PlainArray:
-    if tensor.layout is not torch.strided or tensor.device.type != "cpu":
-        found = f"a {tensor.layout} tensor on {tensor.device}"
-        fail(f"{capital(what)}: expected an ordinary tensor on the CPU, found {found}.")
-    copy = tensor.detach().to(_WIDE_TORCH.get(tensor.dtype, tensor.dtype), copy=True)
-    numbers = copy.resolve_conj().resolve_neg().numpy()
+    _refuse_unusual(tensor, what)
+    seen = tensor.detach()
+    wide = _WIDE_TORCH.get(tensor.dtype)
+    if wide is not None:
+        seen = seen.to(wide)
+    numbers = seen.resolve_conj().resolve_neg().numpy()
     return PlainArray("torch", dtype_name(tensor.dtype), tuple(tensor.shape), _widened(numbers))
 
 
 def _from_numpy(array: Numbers, what: str) -> PlainArray:
     if array.dtype.kind not in "biufc":
         fail(f"{capital(what)}: expected numbers, found a numpy array of {array.dtype}.")
-    return PlainArray("numpy", array.dtype.name, array.shape, _widened(array.copy()))
+    return PlainArray("numpy", array.dtype.name, array.shape, _widened(array))
 
 
 def _widened(numbers: Numbers) -> Numbers:

@@ -39,7 +39,9 @@ class Rng:
     ) -> torch.Tensor:
         """Normal numbers of mean zero, as a leaf tensor of `shape`."""
         drawn = torch.randn(shape, generator=self.generator, dtype=dtype)
-        return drawn.mul_(std).requires_grad_(requires_grad)
+        if std != 1.0:
+            drawn.mul_(std)
+        return drawn.requires_grad_(requires_grad)
 
     def uniform(
         self, *shape: int, low: float = 0.0, high: float = 1.0, dtype: torch.dtype = torch.float64
@@ -54,11 +56,10 @@ class Rng:
         something, so that no draw is without effect and none asks for a row without keys.
         """
         drawn = torch.rand(shape, generator=self.generator)
-        order = drawn.argsort(dim=-1)
         mask = drawn < p
         if shape[-1] > 1:
-            mask.scatter_(-1, order[..., -1:], False)
-        return mask.scatter_(-1, order[..., :1], True)
+            mask.scatter_(-1, drawn.argmax(dim=-1, keepdim=True), False)
+        return mask.scatter_(-1, drawn.argmin(dim=-1, keepdim=True), True)
 
     def integer(self, low: int, high: int) -> int:
         """An integer in [low, high), as in `range`."""

@@ -18,7 +18,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from judge.checks import fixtures
@@ -41,7 +40,15 @@ from judge.grader.messages import (
 )
 from judge.grader.patience import OutOfPatience, interrupted_after
 from judge.grader.runner import RunnerUnavailable
-from sandbox.protocol import MAX_ARGUMENT_BYTES, Connection, ConnectionLost
+from sandbox.protocol import (
+    MAX_ARGUMENT_BYTES,
+    Connection,
+    ConnectionLost,
+    Granted,
+    LeaseReply,
+    Reply,
+    decoder_of,
+)
 from sandbox.runner.failures import describe_exception
 from sandbox.runner.loading import CompileRefused
 
@@ -142,6 +149,8 @@ class _PausedSession:
 
     def _warm_up(self, checks: Checks) -> None:
         """Run every check once on the reference. What fails here fails, and is blamed, later."""
+        for kind in (StartJob, Job, Granted, LeaseReply, Reply):
+            decoder_of(kind)
         for items in checks.by_tier.values():
             if not self._rehearse(items):
                 break
@@ -206,7 +215,7 @@ class _PausedSession:
         try:
             _be_first_to_go()
             # Pages that every check writes to are copied now rather than during the first ones.
-            self._rehearse(checks.by_tier[self._pack.tiers[0].id])
+            self._rehearse(checks.one_of_each_kind())
             _, (descriptor,) = link.receive_with_descriptors(StartJob, 1, deadline=None)
             _run_job(checks, self.check_runner, descriptor)
             status = 0
@@ -238,7 +247,7 @@ def _run_job(checks: Checks, check_runner: CheckRunner, descriptor: int) -> None
     connection = Connection(socket.socket(fileno=descriptor), MAX_ARGUMENT_BYTES)
     connection.send(ChildStarted(os.getpid()))
     _, payload = connection.receive(StartJob)
-    job = msgspec.msgpack.decode(payload, type=Job)
+    job: Job = decoder_of(Job).decode(payload)
     try:
         Grading(checks, check_runner, job, _EventSink(connection)).run()
     except RunnerUnavailable as lost:

@@ -54,6 +54,7 @@ from sandbox.protocol import (
     Reply,
     Request,
     Returned,
+    decoder_of,
 )
 from sandbox.runner import warm
 from sandbox.runner.confine import STACK_BYTES
@@ -122,8 +123,8 @@ def rehearse() -> None:
 
 
 def _through_a_frame(request: Request, buffers: Sequence[Buffer]) -> tuple[Request, memoryview]:
-    decoder: msgspec.msgpack.Decoder[Request] = msgspec.msgpack.Decoder(Request)
-    return decoder.decode(msgspec.msgpack.encode(request)), memoryview(b"".join(buffers))
+    header = msgspec.msgpack.encode(request)
+    return decoder_of(Request).decode(header), memoryview(b"".join(buffers))
 
 
 @dataclass

@@ -192,7 +192,7 @@ def test_tolerance_follows_the_dtype() -> None:
     assert_close(_ones(2) + 0.01, _ones(2), atol=0.1)
 
 
-def test_what_is_compared_is_a_copy() -> None:
+def test_a_table_keeps_what_was_found_when_it_was_compared() -> None:
     actual = _ones(2, 2).requires_grad_()
     with pytest.raises(CheckFailure) as caught:
         assert_equal(actual, _ones(2, 2) * 3)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -56,15 +58,17 @@ def draw(
     dtype: torch.dtype = torch.float64,
     requires_grad: bool = False,
 ) -> Case:
-    """A random case; projections have standard deviation 1/sqrt(D), so nothing grows or fades."""
-    kinds = {"dtype": dtype, "requires_grad": requires_grad}
-    return Case(
-        rng.normal(batch, queries, width, **kinds),
-        rng.normal(batch, keys, width, **kinds),
-        rng.normal(batch, keys, width, **kinds),
-        *(rng.normal(width, width, std=width**-0.5, **kinds) for _ in range(4)),
-        num_heads=heads,
-    )
+    """A random case; projections have standard deviation 1/sqrt(D), so nothing grows or fades.
+
+    All seven are drawn at once and lie side by side in memory, which is quicker to send.
+    """
+    shapes = [(batch, queries, width), *[(batch, keys, width)] * 2, *[(width, width)] * 4]
+    sizes = [math.prod(shape) for shape in shapes]
+    numbers = rng.normal(sum(sizes), dtype=dtype)
+    numbers[-4 * width**2 :].mul_(width**-0.5)
+    parts = zip(numbers.split_with_sizes(sizes), shapes, strict=True)
+    seven = [part.view(shape).requires_grad_(requires_grad) for part, shape in parts]
+    return Case(*seven, num_heads=heads)
 
 
 def attend(submission: Submission, case: Case) -> Pair:
@@ -89,18 +93,17 @@ def checked_pair(result: object, case: Case) -> Pair:
 
 def expected(case: Case) -> Pair:
     """Output and weights in float64, connected to the case's tensors where those ask for it."""
-    batch, _, keys, width, heads = case.shape
+    batch, _, keys, _, heads = case.shape
     query, key, value, w_q, w_k, w_v, w_o = (t.double() for t in case.tensors.values())
+    # Values that are unit vectors come back as the weights themselves.
     identity = torch.eye(keys, dtype=torch.float64).expand(batch, keys, keys)
+    masks, alive = _visible(case)
+    own_columns = (w.chunk(heads, dim=1) for w in (w_q, w_k, w_v))
     mixed, weights = [], []
-    for head in range(heads):
-        own = slice(head * width // heads, (head + 1) * width // heads)
-        # Values that are unit vectors come back as the weights themselves.
-        values = torch.cat([value @ w_v[:, own], identity], dim=-1)
-        shown, alive = _visible(case, head)
-        found = scaled_dot_product_attention(query @ w_q[:, own], key @ w_k[:, own], values, shown)
-        mixed.append(found[..., :-keys] * alive)
-        weights.append(found[..., -keys:] * alive)
+    for head, (own_q, own_k, own_v) in enumerate(zip(*own_columns, strict=True)):
+        found = scaled_dot_product_attention(query @ own_q, key @ own_k, identity, masks[head])
+        weights.append(found if alive is None else found * alive[head])
+        mixed.append(weights[-1] @ (value @ own_v))
     return torch.cat(mixed, dim=-1) @ w_o, torch.stack(weights, dim=1)
 
 
@@ -109,15 +112,19 @@ def with_mask(case: Case, mask: torch.Tensor) -> Case:
     return replace(case, mask=mask)
 
 
-def _visible(case: Case, head: int) -> tuple[torch.Tensor | None, torch.Tensor | float]:
-    """What a head sees, [B,Q,K], and a factor that is 0 where it sees nothing, [B,Q,1].
+def _visible(
+    case: Case,
+) -> tuple[Sequence[torch.Tensor | None], Sequence[torch.Tensor] | None]:
+    """What each head sees, [B,Q,K], and a factor that is 0 where it sees nothing, [B,Q,1].
 
     Rows that see nothing are shown everything and then multiplied by zero, so that values and
     gradients are zero there whatever the library does with such rows.
     """
-    if case.mask is None:
-        return None, 1.0
     batch, queries, keys, _, heads = case.shape
-    mask = case.mask.expand(batch, heads, queries, keys)[:, head]
+    if case.mask is None:
+        return [None] * heads, None
+    mask = case.mask.expand(batch, heads, queries, keys)
     alive = mask.any(dim=-1, keepdim=True)
-    return mask | ~alive, alive.double()
+    if alive.all():
+        return mask.unbind(dim=1), None
+    return (mask | ~alive).unbind(dim=1), alive.double().unbind(dim=1)

@@ -12,7 +12,6 @@ from judge.checks import Rng, Submission, assert_close, check
 SIZES = [  # B, Q, K, D, H
     (2, 4, 3, 6, 3),
     (3, 2, 7, 12, 4),
-    (2, 6, 2, 16, 2),
 ]
 
 
@@ -120,8 +119,8 @@ def test_self_attention(submission: Submission, rng: Rng) -> None:
 )
 def test_new_numbers_give_new_answers(submission: Submission, rng: Rng) -> None:
     """A second call with the same shapes and other numbers gives that call's answer."""
-    for call in ("first", "second"):
-        _assert_both(submission, draw(rng), f" of the {call} call")
+    attend(submission, draw(rng))
+    _assert_both(submission, draw(rng), " of the second call")
 
 
 @check(

@@ -14,6 +14,7 @@ The rows nobody picks hold other numbers, so that picking them by mistake shows.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 import torch
 from oracle import Case, attend
@@ -48,6 +49,12 @@ BARE: Spec = {"domain": False, "ticks": False, "labelPadding": 6}
 
 
 def _case(w_o: torch.Tensor) -> Case:
+    return Case(*(fixed.clone() for fixed in _fixed()), w_o, num_heads=2)
+
+
+@cache
+def _fixed() -> tuple[torch.Tensor, ...]:
+    """All that never differs: query, key and value, and the matrices that project them."""
     unit = torch.eye(8, dtype=torch.float64)
     w_q, w_k, w_v = (_other_numbers(step) for step in (1, 2, 3))
     logarithms = 2 * torch.log(COUNTS)
@@ -56,7 +63,7 @@ def _case(w_o: torch.Tensor) -> Case:
     w_k[2:5, 0:4] = unit[0:3, 0:4]
     w_k[2:5, 4:8] = unit[0:3, 0:4].flip(-1)
     w_v[5:8] = torch.cat([CONTENTS[0], CONTENTS[1]], dim=-1)
-    return Case(unit[None, 0:2], unit[None, 2:5], unit[None, 5:8], w_q, w_k, w_v, w_o, num_heads=2)
+    return unit[None, 0:2], unit[None, 2:5], unit[None, 5:8], w_q, w_k, w_v
 
 
 def _other_numbers(step: int) -> torch.Tensor:
