@@ -32,7 +32,7 @@ from judge.grader.messages import CheckCard, Job, JobLimits
 from judge.grader_box import GraderBox, grader_spec, wait_for_grader
 from judge.problem import Problem
 from judge.recording import Recording
-from judge.results import SEED_BITS, Environment, Kind, Result
+from judge.results import SEED_BITS, ChartSource, Environment, Kind, Result
 from judge.scratch import SCRATCH_FILE, has_scratch
 from judge.slots import ZYGOTE_BYTES, Pool, Reserve, Slot, runner_spec
 from judge.sources import source_size
@@ -60,6 +60,7 @@ class _Judging:
     recording: Recording
     files: dict[str, bytes]
     on_event: OnEvent | None
+    charts_of: ChartSource = "submission"
     started: float = field(default_factory=time.monotonic)
     sent: bool = False  # to the grader, and so maybe to the runner
 
@@ -192,13 +193,15 @@ class Judge:
         seed: int | None = None,
         kind: Kind = "submit",
         on_event: OnEvent | None = None,
+        charts_of: ChartSource = "submission",
     ) -> Result:
         """As `judge`, but a fault of ours raises `JudgeFault`; no event of it is left unvoided.
 
         It is `Untried` when the submission had no part in it. A problem whose checks are broken
-        still is a JE: another judge would find the same.
+        still is a JE: another judge would find the same. `charts_of` is whose numbers charts show.
         """
         judging = self._begin(problem, files, id, seed, kind, on_event)
+        judging.charts_of = charts_of
         self._run(judging)
         return judging.result()
 
@@ -284,6 +287,7 @@ class Judge:
             sent_s=time.monotonic(),
             visible_only=recording.kind == "run",
             scratch=scratch,
+            charts_of=judging.charts_of,
         )
         patience_s = 90 + 4 * problem.limits.wall_s * len(problem.tiers)
         judging.sent = True

@@ -16,6 +16,7 @@ from judge.verdicts import Verdict
 
 Number = float | Literal["NaN", "Infinity", "-Infinity"]
 Kind = Literal["submit", "run", "tests"]
+ChartSource = Literal["submission", "reference"]  # whose numbers a chart shows
 State = Literal["queued", "judging", "finished"]
 SEED_BITS = 48  # of a seed that nobody chose
 SCHEMA_FILE = Path(__file__).with_name("schema.json")
@@ -95,7 +96,7 @@ class Chart(Record):
     id: str
     tier: str
     title: str
-    source: Literal["submission", "reference"]
+    source: ChartSource
     spec: dict[str, JsonValue]
     table: list[dict[str, JsonValue]]
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Prepare `docker compose up --build` where image builds reach neither a registry nor a package
-# index, but this machine has a Debian mirror, and a pip and an npm that work: build the page, make the
-# base with debootstrap, fetch the wheels of the service with the host's pip, build the image of the
-# boxes, and write what docker-compose.yml needs to know to .env. May be run again; does only what is
-# missing.
+# index, but this machine has a Debian mirror, and a pip and an npm that work: build the page, make
+# the base with debootstrap, fetch the wheels of the service with the host's pip, build the image of
+# the boxes, and write what docker-compose.yml needs to know to .env. May be run again; does only
+# what is missing.
 #
 #     scripts/prepare-compose.sh [ENV_FILE]
 #

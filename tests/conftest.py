@@ -45,7 +45,8 @@ def warm_judge(launcher: Launcher) -> Iterator[Judge]:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Where tests are shared out (`make test`), each sandbox's and each module's stay together.
 
-    So a sandbox is started once, and what is left behind is looked for where it was used.
+    So a sandbox is started once, and what is left behind is looked for where it was used. The
+    browser's tests share a judge, all of them.
     """
     for item in items:
         parameters = (
@@ -53,7 +54,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if isinstance(item, pytest.Function) and hasattr(item, "callspec")
             else {}
         )
-        group = str(parameters.get("launcher", item.path))
+        module = item.path.parent if item.path.parent.name == "browser" else item.path
+        group = str(parameters.get("launcher", module))
         item.add_marker(pytest.mark.xdist_group(group))
 
 

@@ -314,7 +314,7 @@ class Grading:
             detail = _frames_detail(refused.failure)
             return _result(item, refused.verdict, refused.message, detail), refused
         records = submission.start_check()
-        charts = Charts()
+        charts = Charts(self._job.charts_of)
         outcome = self._run_check(item, submission, charts)
         if isinstance(outcome.error, RunnerUnavailable):
             raise outcome.error

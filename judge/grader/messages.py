@@ -9,7 +9,7 @@ from __future__ import annotations
 import msgspec
 from msgspec import Struct
 
-from judge.results import Limits
+from judge.results import ChartSource, Limits
 
 REFERENCE = "reference.py"
 
@@ -70,7 +70,8 @@ class Job(Struct, frozen=True):
     """One submission to judge, against an opened problem version, in the runner at `runner`.
 
     `sent_s` is `time.monotonic` of the sender; the clock is the machine's, boxes included. With a
-    `scratch` no check runs, but this source after the submission.
+    `scratch` no check runs, but this source after the submission. Charts are drawn in the name of
+    `charts_of`.
     """
 
     id: str
@@ -83,6 +84,7 @@ class Job(Struct, frozen=True):
     sent_s: float
     visible_only: bool = False
     scratch: bytes | None = None
+    charts_of: ChartSource = "submission"
 
 
 class OpenProblem(Struct, frozen=True, tag="open"):

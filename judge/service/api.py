@@ -60,6 +60,7 @@ def create_app(parts: Parts) -> FastAPI:
     app = _routes()
     app.state.parts = parts
     errors.install(app)
+    page_api.install(app)
     app.add_middleware(Boundary)
     app.add_middleware(Guard, allowed_hosts=parts.settings.allowed_hosts.split(","))
     return app

@@ -17,6 +17,10 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 HEAD_BYTES = 64 * 1024  # all but bodies: addresses, headers, what is around chunks
 REQUEST_S = 30.0  # from its first byte to its last
 NO_HANDSHAKE = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+PIECE_BYTES = 4096  # of what is read, before it is looked at how many frames were in it
+FRAMES_PER_S = 200.0  # an editor sends some ten
+FRAMES_AT_ONCE = 2000.0
+LAST_WORDS_S = 10.0  # for the client to take what was said last
 SHARE = 2  # one half of the descriptors is for connections, the other for the rest of the process
 
 
@@ -85,11 +89,50 @@ class WebSocketConnection(WebSocketsSansIOProtocol):
 
     It begins with a whole head. Where that is no handshake (a POST, a header longer than it takes)
     Uvicorn would keep the connection, and nothing would ever come of it.
+
+    Frames may be empty: Uvicorn parses any number of them, answers pings however many answers wait
+    to be read, and waits without end for a client that reads nothing. Here the connection ends.
     """
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        super().__init__(*args, **named)
+        self._frames_left = FRAMES_AT_ONCE
+        self._counted_s = self.loop.time()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End. What was said and not heard yet has nobody any more who waits for an answer."""
+        while not self.queue.empty():
+            self.queue.get_nowait()
+        super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         """Read on, if this is a WebSocket."""
-        super().data_received(data)
-        if not self.handshake_initiated and not self.transport.is_closing():
+        for at in range(0, len(data), PIECE_BYTES):
+            super().data_received(data[at : at + PIECE_BYTES])
+            if self.transport.is_closing():
+                return
+        if not self.handshake_initiated:
             self.transport.write(NO_HANDSHAKE)
             self.transport.close()
+
+    def handle_events(self) -> None:
+        """Take the frames that were read, unless they are too many."""
+        now_s = self.loop.time()
+        earned = (now_s - self._counted_s) * FRAMES_PER_S
+        self._frames_left = min(FRAMES_AT_ONCE, self._frames_left + earned)
+        self._frames_left -= len(self.conn.events)
+        self._counted_s = now_s
+        if self._frames_left < 0:
+            self.transport.abort()
+        else:
+            super().handle_events()
+
+    def keepalive_timeout(self) -> None:
+        """End, also when there is something that the client does not read."""
+        super().keepalive_timeout()
+        self.transport.abort()
+
+    def on_task_complete(self, task: asyncio.Task[None]) -> None:
+        """End, once the client had time to read the last words."""
+        super().on_task_complete(task)
+        self.loop.call_later(LAST_WORDS_S, self.transport.abort)

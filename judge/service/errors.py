@@ -127,7 +127,7 @@ def database_away() -> Refusal:
 def install(app: FastAPI) -> None:
     """Make `app` answer every error as described above, but for faults: see `Boundary`."""
     app.add_exception_handler(Refusal, _refused)
-    app.add_exception_handler(HTTPException, _refused_by_framework)
+    app.add_exception_handler(HTTPException, refused_by_framework)
     app.add_exception_handler(RequestValidationError, _invalid)
     for error in DATABASE_AWAY:
         app.add_exception_handler(error, _database_is_away)
@@ -143,7 +143,7 @@ async def _database_is_away(request: Request, error: Exception) -> Response:
     return database_away().response()
 
 
-async def _refused_by_framework(request: Request, error: Exception) -> Response:
+async def refused_by_framework(request: Request, error: Exception) -> Response:
     """What the router refuses, and bodies that cannot be parsed."""
     assert isinstance(error, HTTPException)
     match error.status_code:

@@ -66,6 +66,7 @@ def hand_out_cookie(request: Request, response: Response, identity: Identity) ->
             samesite="lax",
             secure=request.url.scheme == "https",
         )
+        response.headers["Cache-Control"] = "no-store"  # no cache may hand it to anybody else
 
 
 def _token(authorization: str) -> str:

@@ -294,6 +294,7 @@ class Passage:
     documents: frozenset[str]
     document_bytes: int
     pending: dict[int | str, Pending] = field(default_factory=dict)
+    unchecked: dict[str, float] = field(default_factory=dict)  # documents, since when
     _began: bool = False
 
     def inward(self, text: str) -> tuple[bytes | None, bytes | None]:
@@ -342,8 +343,9 @@ class Passage:
         return _encoded({"id": said.id, **answer}), None
 
     def longest_wait_s(self) -> float:
-        """How long the oldest question has waited."""
-        since = min((each.since for each in self.pending.values()), default=None)
+        """How long the oldest question has waited, or a document to be checked."""
+        asked = (each.since for each in self.pending.values())
+        since = min((*asked, *self.unchecked.values()), default=None)
         return 0.0 if since is None else time.monotonic() - since
 
     # --- from the editor --------------------------------------------------------------------------
@@ -383,11 +385,14 @@ class Passage:
                     params.textDocument.uri = self._inner(params.textDocument.uri)
                     params.textDocument.languageId = "python"
                     self._bound(params.textDocument.text)
+                    self.unchecked.setdefault(params.textDocument.uri, time.monotonic())
                 case Changed():
                     params.textDocument.uri = self._inner(params.textDocument.uri)
                     self._bound(params.contentChanges[0].text)
+                    self.unchecked.setdefault(params.textDocument.uri, time.monotonic())
                 case Closed():
                     params.textDocument.uri = self._inner(params.textDocument.uri)
+                    self.unchecked.pop(params.textDocument.uri, None)
                 case _:
                     pass
         except (msgspec.DecodeError, ValueError) as error:
@@ -414,6 +419,7 @@ class Passage:
         if method != "textDocument/publishDiagnostics":
             return None
         published = msgspec.json.decode(_raw(said.params), type=Published)
+        self.unchecked.pop(published.uri, None)
         outer = self._outer(published.uri)
         if outer is None:
             return None

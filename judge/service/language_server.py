@@ -36,10 +36,10 @@ from typing import Self
 
 from judge.inspection import PROVIDED
 from judge.problem import Problem
+from judge.scratch import SCRATCH_FILE
 from sandbox.boxes import SandboxError
 from sandbox.bwrap_boxes import find_binary
 
-SCRATCH = "scratch.py"  # beside the student's files: tried out after them, with their names defined
 WORKSPACE = "/workspace"
 ENVIRONMENT_FOLDER = "/python"
 PACKAGES = f"lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages"
@@ -107,7 +107,7 @@ class Sources:
     def documents(self) -> frozenset[str]:
         """Names of the files that can be open in the editor."""
         provided = {PROVIDED} if self.provided is not None else set[str]()
-        return frozenset({*self.files, *provided, SCRATCH})
+        return frozenset({*self.files, *provided, SCRATCH_FILE})
 
     def contents(self, environment: str) -> dict[str, bytes]:
         """All files of the workspace; `environment` is where the server finds torch."""
@@ -132,7 +132,7 @@ python-version = "{sys.version_info[0]}.{sys.version_info[1]}"
 root = ["."]
 
 [[overrides]]
-include = ["{SCRATCH}"]
+include = ["{SCRATCH_FILE}"]
 
 [overrides.rules]
 unresolved-reference = "ignore"
@@ -305,6 +305,10 @@ class LanguageServer:
         """Kill it and remove its workspace; harmless when it has ended."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
+        assert self._process.stdout is not None
+        # What it said and nobody read would keep its end from being seen, for ever.
+        while await self._process.stdout.read(1 << 16):
+            pass
         await self._process.wait()
         await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
 

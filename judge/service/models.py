@@ -180,9 +180,12 @@ class ProblemPage(Record):
 
 
 class EditorialStep(Record):
-    """One part of an editorial, to be read before the next. `html` is safe HTML."""
+    """One part of an editorial, to be read before the next.
 
-    title: str
+    Both are safe HTML; the title, which may be empty, stands in a line with other words.
+    """
+
+    title_html: str
     html: str
 
 

@@ -40,7 +40,7 @@ from judge.service.models import (
 )
 from judge.service.parts import Parts, Student, TheParts
 from judge.service.records import Facts, Standing, Tried
-from judge.service.statement import render, sections
+from judge.service.statement import render, render_inline, sections
 
 router = APIRouter(prefix="/api/problems", tags=["problems"])
 
@@ -174,7 +174,7 @@ def _pass_rate(tried: Tried | None) -> PassRate | None:
 def _steps(editorial: str) -> Iterator[EditorialStep]:
     """An editorial by its `##` headings; what stands before the first is a step without a title."""
     for title, body in sections(editorial):
-        yield EditorialStep(title=title, html=render(body))
+        yield EditorialStep(title_html=render_inline(title), html=render(body))
 
 
 # --- parts of the answers -------------------------------------------------------------------------

@@ -40,6 +40,7 @@ ATTRIBUTES = {
     "a": {"href", "title"},
     "ol": {"start"},
 }
+INLINE_TAGS = {"code", "em", "s", "span", "strong"}
 CLASSES = {
     "span": {"math", "inline", *filter(None, STANDARD_TYPES.values())},
     "div": {"math", "block"},
@@ -67,10 +68,22 @@ def render(markdown: str) -> str:
     )
 
 
-def sections(markdown: str) -> list[tuple[str, str]]:
-    """Title and text of each part under a `##` heading; what is before the first has no title.
+@lru_cache(maxsize=512)
+def render_inline(markdown: str) -> str:
+    """`markdown` of a single line as safe HTML that may stand in a heading or in a button."""
+    return nh3.clean(
+        _MARKDOWN.renderInline(markdown),
+        tags=INLINE_TAGS,
+        attributes={},
+        allowed_classes={"span": CLASSES["span"]},
+    )
 
-    A line that looks like a heading inside a block of code is none.
+
+def sections(markdown: str) -> list[tuple[str, str]]:
+    """Title and text of each part under a `##` heading, both Markdown.
+
+    What is before the first heading has no title. A line that looks like a heading inside
+    a block of code is none.
     """
     lines = markdown.splitlines(keepends=True)
     tokens = _MARKDOWN.parse(markdown)

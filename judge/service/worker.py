@@ -37,7 +37,7 @@ from judge.judging import Judge
 from judge.manifest import ProblemError
 from judge.problem import Problem, parse_problem
 from judge.recording import Recording
-from judge.results import Chart, CheckResult, Limits, Result, TierResult, Timing
+from judge.results import CheckResult, Limits, Result, TierResult, Timing
 from judge.scratch import has_scratch
 from judge.service.database import DATABASE_AWAY
 from judge.service.outbox import Outbox
@@ -368,8 +368,8 @@ class Worker:
     def _facts(self, problem: Problem) -> Facts:
         checks = self._judge.checks(problem)
         files = {problem.main_file: problem.reference}
-        result = self._judge.attempt(problem, files, seed=REFERENCE_SEED)
-        return Facts(checks, [_of_reference(chart) for chart in result.charts])
+        result = self._judge.attempt(problem, files, seed=REFERENCE_SEED, charts_of="reference")
+        return Facts(checks, result.charts)
 
     # --- how the worker is -----------------------------------------------------------------------
 
@@ -419,10 +419,6 @@ def _timed(result: Result, claim: Claim) -> Result:
     spans = before | result.timing.spans
     timing = Timing(queued_ms=claim.queued_ms, judged_ms=result.timing.judged_ms, spans=spans)
     return result.model_copy(update={"timing": timing})
-
-
-def _of_reference(chart: Chart) -> Chart:
-    return chart.model_copy(update={"source": "reference"})
 
 
 def _ignore(work: asyncio.Future[T]) -> None:

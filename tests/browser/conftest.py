@@ -1,7 +1,8 @@
 """A real browser on a real judge: the page, the embedded database, boxes of bubblewrap.
 
-A page watches itself: what the browser complains of (errors, refused sources, requests that go
-elsewhere) fails the test, unless the test says that it expects it.
+All stories share both. They do not see each other: each is told by a student of its own, in a
+profile of its own. A page watches itself: what the browser complains of (errors, refused sources,
+requests that go elsewhere) fails the test, unless the test says that it expects it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from secrets import token_hex
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -30,7 +31,9 @@ from playwright.sync_api import (
 from judge.client import Client
 from judge.service.identity import COOKIE
 from judge.service.page import INDEX, page_folder
-from tests.service.test_running import Running
+from tests.browser.submissions import KNOWN
+from tests.browser.workbench import SLUG
+from tests.service.judge_process import Running
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 OPTIONS = (
@@ -43,8 +46,8 @@ OPTIONS = (
 PATIENCE_MS = 20_000  # of one expectation; the machine may judge something else meanwhile
 WARM_S = 180.0
 ROOT = Path(__file__).parents[2]
-
-Theme = Literal["light", "dark"]
+DESK = {"width": 1440, "height": 900}
+PHONE = {"width": 390, "height": 844}
 
 
 @dataclass
@@ -90,13 +93,17 @@ class Desk:
     watch: Watch
     contexts: list[BrowserContext] = field(default_factory=list)
 
-    def context(self, **options: Any) -> BrowserContext:
-        """A fresh browser profile: a student nobody has seen before, and no drafts."""
+    def context(self, student: str = "", **options: Any) -> BrowserContext:
+        """A fresh browser profile without drafts; of a student nobody has seen before, or this."""
         context = self.browser.new_context(
-            base_url=self.origin, locale="en-GB", **{"color_scheme": "light", **options}
+            base_url=self.origin,
+            locale="en-GB",
+            **{"color_scheme": "light", "viewport": DESK, **options},
         )
         context.set_default_timeout(PATIENCE_MS)
-        context.add_cookies([{"name": COOKIE, "value": token_hex(24), "url": self.origin}])
+        context.add_cookies(
+            [{"name": COOKIE, "value": student or new_student(), "url": self.origin}]
+        )
         self.contexts.append(context)
         return context
 
@@ -111,9 +118,22 @@ class Desk:
             context.close()
 
 
-@pytest.fixture(scope="module")
+@dataclass(frozen=True)
+class Solver:
+    """A student who has submitted all that is `KNOWN`: ids of what was judged, by their names."""
+
+    student: str
+    submissions: dict[str, str]
+
+
+def new_student() -> str:
+    """What a student is known by, in a cookie or as a token."""
+    return token_hex(24)
+
+
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    """The browser of a module. It ends with it: other tests run event loops of their own."""
+    """The browser of all stories. It ends with them: other tests run event loops of their own."""
     found = next(filter(None, map(shutil.which, BROWSERS)), None)
     if found is None:
         pytest.skip("needs browser: no Chromium here, scripts/install-browser.sh installs one")
@@ -124,7 +144,7 @@ def browser() -> Iterator[Browser]:
         launched.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def judge_url() -> Iterator[str]:
     """A judge that serves the repository's exercises, with warm boxes."""
     assert (page_folder() / INDEX).exists(), "the page is not built: run `make setup`"
@@ -147,6 +167,22 @@ def judge_url() -> Iterator[str]:
         shutil.rmtree(folder)
 
 
+@pytest.fixture(scope="package")
+def solver(judge_url: str) -> Solver:
+    """A student with a history. Stories read it, and submit nothing more in this name."""
+    student = new_student()
+    with Client(judge_url, student) as client:
+        submissions = {
+            name: client.submit(SLUG, {"solution.py": source.encode()})
+            for name, (source, _verdict) in KNOWN.items()
+        }
+        for name, submission in submissions.items():
+            for _event in client.follow(submission):
+                pass
+            assert client.result(submission).verdict == KNOWN[name][1]
+    return Solver(student, submissions)
+
+
 @pytest.fixture
 def watch(judge_url: str) -> Watch:
     """What the pages of a test complain of; to say what is expected."""
@@ -165,27 +201,16 @@ def desk(browser: Browser, judge_url: str, watch: Watch) -> Iterator[Desk]:
 @pytest.fixture
 def page(desk: Desk) -> Page:
     """A page as wide as a desk."""
-    return desk.page(viewport={"width": 1440, "height": 900})
+    return desk.page()
 
 
 @pytest.fixture
 def phone(desk: Desk) -> Page:
     """A page as narrow as a phone, to be touched."""
-    return desk.page(
-        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True,
-        device_scale_factor=2,
-    )  # fmt: skip
+    return desk.page(viewport=PHONE, has_touch=True, is_mobile=True, device_scale_factor=2)
 
 
-@pytest.fixture(params=["light", "dark"])
-def theme(request: pytest.FixtureRequest) -> Theme:
-    """Both themes, one after the other."""
-    chosen: Theme = request.param
-    return chosen
-
-
-@pytest.fixture(params=[1440, 390], ids=["desk", "phone"])
-def sized(request: pytest.FixtureRequest, desk: Desk, theme: Theme) -> Page:
-    """A page in each theme, wide and narrow."""
-    size = {"width": request.param, "height": 900}
-    return desk.page(viewport=size, color_scheme=theme, reduced_motion="reduce")
+@pytest.fixture(params=[DESK, PHONE], ids=["desk", "phone"])
+def sized(request: pytest.FixtureRequest, desk: Desk, solver: Solver) -> Page:
+    """A page of the student who has solved the exercise, wide and narrow."""
+    return desk.page(student=solver.student, viewport=request.param, reduced_motion="reduce")

@@ -1,4 +1,4 @@
-"""What a student does from the first page to an accepted submission, and what may go wrong."""
+"""What a student does from the first page to an accepted submission, and afterwards."""
 
 from __future__ import annotations
 
@@ -8,30 +8,29 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Error, Locator, Page, expect
 
-from tests.browser.accessible import require_accessible
-from tests.browser.conftest import Desk, Watch
-from tests.browser.workbench import (
-    JUDGED_MS,
-    REFERENCE,
-    SLUG,
-    TIERS,
-    Workbench,
-    hint_of,
-    mutated,
-)
+from tests.browser.conftest import Desk, Solver
+from tests.browser.submissions import WRONG_SCALE, hint_of, mutated
+from tests.browser.workbench import PROBLEM, REFERENCE, SLUG, TITLE, Workbench
 
-TITLE = "Multi-head attention"
-WITHOUT_NETWORK = r"ERR_INTERNET_DISCONNECTED|ERR_NETWORK_CHANGED|WebSocket connection"
-FIRST_LINE = "    q = split_heads(query"
-ENDLESS = REFERENCE.replace(FIRST_LINE, f"    while True:\n        pass\n{FIRST_LINE}")
-SLOW = REFERENCE.replace("import torch\n", "import time\n\nimport torch\n").replace(
-    FIRST_LINE, f"    time.sleep(0.15)\n{FIRST_LINE}"
-)
-MARKUP = '<img src="x" onerror="document.title = 1"><script>document.title = 2</script>'
-HOSTILE = f"print({MARKUP!r})\n" + REFERENCE.replace(
-    FIRST_LINE, f"    raise ValueError({MARKUP!r})\n{FIRST_LINE}"
-)
 BYTES_BEFORE_TYPING = 350_000
+# Notes when the editor can be used: when text can be typed into it.
+NOTE_THE_EDITOR = """
+new MutationObserver((_changes, observer) => {
+  if (!document.querySelector('[role="textbox"][contenteditable="true"]')) return;
+  globalThis.editorAtMs = performance.now();
+  observer.disconnect();
+}).observe(document, { childList: true, subtree: true, attributes: true });
+"""
+LOADED_BEFORE = """
+[...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
+  .filter(({ startTime }) => startTime < editorAtMs)
+  .map(({ transferSize }) => transferSize)
+"""
+SCRATCH = """\
+shape = merge_heads(torch.zeros(1, 2, 3, 4)).shape
+print("merged", tuple(shape))
+"""
+SCRATCH_THAT_RAISES = f'{SCRATCH}merge_heads("no tensor")\n'
 
 
 # --- the way through ------------------------------------------------------------------------------
@@ -47,12 +46,15 @@ def test_from_the_catalogue_to_an_accepted_submission(page: Page) -> None:
     bench.run()
     bench.require_verdict("All examples pass")
     bench.submit()
-    bench.require_verdict("Accepted")
-    for tier in TIERS:
-        expect(bench.tile(tier)).to_contain_text("passed")
-    expect(bench.results.get_by_role("img").first).to_be_visible()
-    bench.results.get_by_role("button", name="Numbers").first.click()
-    expect(bench.results.get_by_role("table").first).to_be_visible()
+    bench.require_passed()
+    charts = bench.results.get_by_role("figure")
+    expect(charts.first.get_by_role("img")).to_be_visible()
+    charts.first.get_by_role("button", name="Numbers").click()
+    expect(charts.first.get_by_role("table").first).to_be_visible()
+    for choice in ("Reference", "Both"):
+        bench.results.get_by_text(choice, exact=True).click()
+        expect(bench.results.get_by_role("radio", name=choice)).to_be_checked()
+        expect(charts.first.get_by_role("img")).to_be_visible()
     history = bench.read("History")
     expect(history.get_by_role("listitem")).to_have_count(1)
     expect(history).to_contain_text("Accepted")
@@ -62,25 +64,17 @@ def test_from_the_catalogue_to_an_accepted_submission(page: Page) -> None:
 
 def test_a_known_mistake_is_told_and_can_be_mended(page: Page) -> None:
     bench = Workbench(page).open()
-    bench.write(mutated("scale-by-model-width"))
+    bench.write(mutated(WRONG_SCALE))
     bench.submit()
     bench.require_verdict("Rejected at T1 Oracle")
-    expect(bench.results).to_contain_text(hint_of("scale-by-model-width"))
+    expect(bench.results).to_contain_text(hint_of(WRONG_SCALE))
     expect(bench.results).to_contain_text("largest error")
+    hints = bench.read("Hints")
+    expect(hints).to_contain_text("They open when a submission of yours is accepted")
     bench.write(REFERENCE)
     bench.submit()
-    bench.require_verdict("Accepted")
-
-
-def test_an_endless_loop_ends_and_the_editor_lives(page: Page) -> None:
-    bench = Workbench(page).open()
-    bench.write(ENDLESS)
-    bench.submit()
-    bench.write("# typed while it is judged\n" + ENDLESS)
-    bench.require_text("typed while it is judged")
-    bench.require_verdict("Time limit exceeded")
-    expect(bench.tile(TIERS[-1])).to_contain_text("not run")
-    bench.require_text("typed while it is judged")
+    bench.require_passed()
+    expect(hints.get_by_role("heading", name="Reference")).to_be_visible()
 
 
 def test_the_editor_completes_and_checks_types(page: Page) -> None:
@@ -111,192 +105,129 @@ def until_visible(wanted: Locator, ask: Callable[[], None]) -> None:
     pytest.fail(f"{wanted} does not come")
 
 
-# --- what may go wrong on the way -----------------------------------------------------------------
-
-
-def test_a_reload_goes_on_with_what_is_judged(page: Page) -> None:
-    bench = Workbench(page).open()
-    bench.write(SLOW)
-    bench.submit()
-    expect(bench.tile(TIERS[1])).to_contain_text("running", timeout=JUDGED_MS)
-    page.reload()
-    bench.require_text("time.sleep")
-    bench.require_verdict("Accepted")
-    for tier in TIERS:
-        expect(bench.tile(tier)).to_contain_text("passed")
-
-
-def test_without_a_network_judging_goes_on_and_nothing_is_lost(page: Page, watch: Watch) -> None:
-    watch.expect(WITHOUT_NETWORK)
-    bench = Workbench(page).open()
-    bench.write(SLOW)
-    bench.submit()
-    expect(bench.tile(TIERS[0])).to_contain_text("passed", timeout=JUDGED_MS)
-    page.context.set_offline(offline=True)
-    expect(page.get_by_text("You are offline.")).to_be_visible()
-    bench.write(REFERENCE)
-    page.context.set_offline(offline=False)
-    expect(page.get_by_text("You are offline.")).to_be_hidden()
-    bench.require_verdict("Accepted")
-    bench.require_text("def merge_heads")
-
-
-def test_what_is_sent_without_a_network_is_sent_when_it_is_back(page: Page, watch: Watch) -> None:
-    watch.expect(WITHOUT_NETWORK)
+def test_the_scratch_tab_runs_against_ones_own_function(page: Page) -> None:
     bench = Workbench(page).open()
     bench.write(REFERENCE)
-    page.context.set_offline(offline=True)
-    bench.submit()
-    bench.require_verdict("Not sent yet")
-    page.context.set_offline(offline=False)
-    bench.require_verdict("Accepted")
-
-
-def test_two_tabs_know_of_each_other(desk: Desk) -> None:
-    context = desk.context(viewport={"width": 1440, "height": 900})
-    first = Workbench(desk.page(context)).open()
-    first.write(REFERENCE)
-    expect(first.page.get_by_text(re.compile(r"^saved "))).to_be_visible()
-    second = Workbench(desk.page(context)).open()
-    second.require_text("def merge_heads")
-    second.submit()
-    second.require_verdict("Accepted")
-    first.page.reload()
-    expect(first.read("History").get_by_role("listitem")).to_have_count(1)
-
-
-def test_markup_in_output_and_messages_stays_text(page: Page) -> None:
-    bench = Workbench(page).open()
-    bench.write(HOSTILE)
-    bench.submit()
-    bench.require_verdict("Rejected at T0 Interface")
-    output = bench.results.get_by_role("region", name="Printed output")
-    expect(output).to_contain_text(MARKUP)
-    expect(bench.results.get_by_text("ValueError").first).to_be_visible()
-    expect(bench.results.locator("img, script")).to_have_count(0)
-    expect(page).to_have_title(re.compile(TITLE))
-
-
-# --- other ways to use it -------------------------------------------------------------------------
-
-
-def test_on_a_phone_submit_is_in_reach_and_nothing_is_cut_off(phone: Page) -> None:
-    phone.goto(f"/problems/{SLUG}")
-    panes = phone.get_by_role("tablist", name="Panes")
-    expect(phone.get_by_role("heading", name=TITLE, level=1)).to_be_visible()
-    require_no_sideways_scrolling(phone)
-    panes.get_by_role("tab", name="Code").tap()
-    bench = Workbench(phone)
-    bench.write(REFERENCE)
-    require_no_sideways_scrolling(phone)
-    bench.submit()
-    bench.require_verdict("Accepted")
-    require_no_sideways_scrolling(phone)
-    panes.get_by_role("tab", name="Statement").tap()
-    button = phone.get_by_role("button", name="Submit")
-    expect(button).to_be_in_viewport()
-
-
-def require_no_sideways_scrolling(page: Page) -> None:
-    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
-
-
-def test_everything_can_be_done_by_keyboard(page: Page) -> None:
-    page.goto("/")
-    link = page.get_by_role("link", name=TITLE)
-    expect(link).to_be_visible()
-    tab_to(page, lambda: has_focus(page, TITLE))
-    page.keyboard.press("Enter")
-    bench = Workbench(page)
-    expect(bench.editor).to_be_visible()
-    page.keyboard.press("g")
-    page.keyboard.press("c")
+    bench.open_file("scratch")
+    bench.write(SCRATCH, "scratch")
+    bench.run()
+    bench.require_verdict("The scratch file ran to its end")
+    expect(bench.printed).to_contain_text("merged (1, 3, 8)")
+    bench.write(SCRATCH_THAT_RAISES, "scratch")
+    bench.run()
+    bench.require_verdict("Runtime error")
+    expect(bench.printed).to_contain_text("merged (1, 3, 8)")
+    expect(bench.results).to_contain_text("AttributeError")
+    expect(bench.results.get_by_role("button", name="scratch.py, line 3")).to_be_visible()
+    bench.results.get_by_role("button", name="solution.py, line ").click()
     expect(bench.editor).to_be_focused()
-    page.keyboard.press("Control+a")
-    page.keyboard.insert_text(mutated("scale-by-model-width"))
-    page.keyboard.press("Control+Shift+Enter")
-    bench.require_verdict("Rejected at T1 Oracle")
-    page.keyboard.press("Escape")
-    page.keyboard.press("Tab")
-    expect(bench.editor).not_to_be_focused()
-    page.keyboard.press("?")
-    dialog = page.get_by_role("dialog", name="Keys")
-    expect(dialog).to_be_visible()
-    page.keyboard.press("Escape")
-    expect(dialog).to_be_hidden()
-    page.keyboard.press("g")
-    page.keyboard.press("h")
-    expect(page.get_by_role("tab", name="History")).to_have_attribute("aria-selected", "true")
-
-
-def tab_to(page: Page, is_there: Callable[[], bool]) -> None:
-    for _ in range(60):
-        if is_there():
-            return
-        page.keyboard.press("Tab")
-    pytest.fail("the Tab key does not lead there")
-
-
-def has_focus(page: Page, words: str) -> bool:
-    return str(page.evaluate("document.activeElement.textContent")).strip() == words
+    bench.require_text("def merge_heads")
+    expect(bench.read("History").get_by_role("listitem")).to_have_count(0)
 
 
 def test_what_is_loaded_before_one_can_type_is_small(
     page: Page, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    loaded: list[int] = []
-    debugger = page.context.new_cdp_session(page)
-    debugger.send("Network.enable")
-    debugger.on("Network.loadingFinished", lambda done: loaded.append(done["encodedDataLength"]))
+    page.add_init_script(NOTE_THE_EDITOR)
     Workbench(page).open()
-    total = sum(map(int, loaded))
+    at_ms = float(page.evaluate("editorAtMs"))
+    sizes = [int(size) for size in page.evaluate(LOADED_BEFORE)]
     with capsys.disabled():
-        print(f"\n{total / 1000:.0f} kB in {len(loaded)} requests until the editor can be used")
-    assert total < BYTES_BEFORE_TYPING
+        print(
+            f"\nThe editor can be used after {at_ms:.0f} ms, "
+            f"{sum(sizes) / 1000:.0f} kB in {len(sizes)} requests"
+        )
+    assert min(sizes) > 0
+    assert sum(sizes) <= BYTES_BEFORE_TYPING
 
 
-# --- whoever sees or hears it differently ---------------------------------------------------------
+# --- what stays -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", ["/", "/tracks/papers", "/tracks/none", "/problems/none"])
-def test_pages_of_the_catalogue_are_accessible(sized: Page, watch: Watch, path: str) -> None:
-    watch.expect(r"status of 404")
-    sized.goto(path)
-    expect(sized.get_by_role("heading").first).to_be_visible()
-    expect(sized.get_by_role("link").last).to_be_visible()
-    require_accessible(sized)
+def test_drafts_survive_and_a_reset_can_be_undone(page: Page) -> None:
+    bench = Workbench(page).open()
+    bench.write("# half an idea\n")
+    bench.open_file("scratch")
+    bench.write("print('a thought')\n", "scratch")
+    bench.require_kept()
+    page.reload()
+    bench.require_text("# half an idea")
+    expect(bench.open_file("scratch")).to_contain_text("a thought")
+    bench.open_file("solution.py")
+    page.get_by_role("button", name="Reset").click()
+    bench.require_text(f"def {PROBLEM.manifest.entry_points[0]}")
+    expect(bench.editor).not_to_contain_text("half an idea")
+    page.get_by_role("button", name="Undo").click()
+    bench.require_text("# half an idea")
+    page.goto("/")
+    expect(page.get_by_role("listitem").filter(has_text=TITLE)).to_contain_text("Draft")
 
 
-def test_the_exercise_is_accessible_at_every_moment(sized: Page) -> None:
-    sized.goto(f"/problems/{SLUG}")
-    expect(sized.get_by_role("heading", name=TITLE, level=1)).to_be_visible()
-    require_accessible(sized)
-    for tab in ("Hints", "History", "Statement"):
-        Workbench(sized).read(tab)
-        require_accessible(sized)
-    sized.keyboard.press("?")
-    require_accessible(sized)
-    sized.keyboard.press("Escape")
-    show(sized, "Code")
-    bench = Workbench(sized)
-    for source, verdict in (
-        (mutated("scale-by-model-width"), "Rejected at T1 Oracle"),
-        (HOSTILE, "Rejected at T0 Interface"),
-        (REFERENCE, "Accepted"),
-    ):
-        show(sized, "Code")
-        bench.write(source)
-        require_accessible(sized)
-        bench.submit()
-        bench.require_verdict(verdict)
-        require_accessible(sized)
-    show(sized, "Statement")
-    bench.read("History")
-    require_accessible(sized)
+def test_earlier_submissions_are_opened_compared_and_restored(desk: Desk, solver: Solver) -> None:
+    page = desk.page(student=solver.student)
+    bench = Workbench(page).open()
+    bench.write("# what I have now\n")
+    history = bench.read("History")
+    expect(history.get_by_role("listitem")).to_have_count(len(solver.submissions))
+    history.get_by_role("button", name="Accepted", exact=False).first.click()
+    bench.require_passed()
+    expect(page).to_have_url(re.compile(solver.submissions["accepted"]))
+    history.get_by_role("checkbox", name="Compare: Accepted").check()
+    history.get_by_role("checkbox", name="Compare: Wrong answer").check()
+    history.get_by_role("button", name="Compare", exact=True).click()
+    compared = page.get_by_role("dialog", name="Comparison")
+    expect(compared.get_by_role("textbox")).to_have_count(2)
+    expect(compared).to_contain_text("split_heads(query")
+    compared.get_by_role("button", name="Close").click()
+    expect(compared).to_be_hidden()
+    history.get_by_role("button", name="Restore: Accepted").click()
+    bench.require_text("def merge_heads")
+    bench.editor.click()
+    page.keyboard.press("Control+z")
+    bench.require_text("# what I have now")
 
 
-def show(page: Page, pane: str) -> None:
-    """On a narrow page one pane is shown at a time."""
-    panes = page.get_by_role("tablist", name="Panes")
-    if panes.is_visible():
-        panes.get_by_role("tab", name=pane).click()
+def test_hints_come_one_by_one_and_the_reference_after_solving(desk: Desk, solver: Solver) -> None:
+    page = desk.page(student=solver.student)
+    bench = Workbench(page).open("?tab=hints")
+    hints = bench.read("Hints")
+    count = len(PROBLEM.manifest.hints)
+    for index in (1, 2):
+        hints.get_by_role("button", name=f"Show hint {index} of {count}").click()
+    expect(hints.get_by_role("listitem")).to_have_count(2)
+    hints.get_by_role("button", name="Read step 1").click()
+    expect(hints.get_by_role("listitem")).to_have_count(3)
+    hints.get_by_text("solution.py", exact=True).click()
+    expect(hints).to_contain_text("def merge_heads")
+    hints.get_by_role("button", name="Show it beside your accepted code").click()
+    compared = page.get_by_role("dialog", name="Comparison")
+    expect(compared).to_contain_text("The two texts are the same.")
+    page.keyboard.press("Escape")
+    page.reload()
+    expect(hints.get_by_role("listitem")).to_have_count(3)
+
+
+def test_the_theme_can_be_chosen_and_stays(page: Page) -> None:
+    page.goto("/")
+    light = shown_colours(page)
+    theme = page.get_by_role("combobox", name="Theme")
+    theme.select_option("Dark")
+    dark = shown_colours(page)
+    assert dark != light
+    Workbench(page).open()
+    assert shown_colours(page) == dark
+    theme.select_option("Light")
+    assert shown_colours(page) == light
+    page.emulate_media(color_scheme="dark")
+    assert shown_colours(page) == light
+    theme.select_option("System")
+    assert shown_colours(page) == dark
+
+
+def shown_colours(page: Page) -> str:
+    return str(
+        page.evaluate(
+            "(({ backgroundColor, color }) => `${color} on ${backgroundColor}`)"
+            "(getComputedStyle(document.body))"
+        )
+    )

@@ -116,7 +116,9 @@ def test_a_browser_is_given_a_cookie_that_only_we_can_read(
     async def test(api: Api) -> None:
         for path in ("/", "/api/problems", "/api/problems/double"):
             async with api.client(REMOTE, "https://judge.example") as client:
-                cookie = (await client.get(path)).headers["set-cookie"]
+                answer = await client.get(path)
+                assert answer.headers["cache-control"] == "no-store"
+                cookie = answer.headers["set-cookie"]
                 for attribute in ("HttpOnly", "SameSite=lax", "Secure", "Path=/"):
                     assert attribute in cookie
                 assert len(client.cookies[COOKIE]) >= 32

@@ -215,8 +215,9 @@ def test_the_solution_opens_once_one_is_accepted_for_good(
         assert answer.status_code == 200
         solution = answer.json()
         assert solution["files"] == {"solution.py": FILES["reference.py"]}
-        assert [step["title"] for step in solution["editorial"]] == [
-            "", "Add it to itself", "Why $2x$ is <script>",
+        assert [step["title_html"] for step in solution["editorial"]] == [
+            "", "Add it to itself",
+            'Why <span class="math inline">2x</span> is &lt;script&gt;',
         ]  # fmt: skip
         first, second, third = (step["html"] for step in solution["editorial"])
         assert first == "<p>Read this first.</p>\n"

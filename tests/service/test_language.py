@@ -21,6 +21,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidStatus
 
 from judge.service import language_server
+from judge.service.connection import WebSocketConnection
 from judge.service.language import Allowance
 from judge.service.language_server import Confinement, LanguageServer, Sources
 from judge.service.languages import Languages, Patience
@@ -120,13 +121,23 @@ class Bridge:
         return self.api.parts.languages
 
     @asynccontextmanager
-    async def editor(self, student: str = "a", **headers: str) -> AsyncIterator[Editor]:
+    async def editor(
+        self, student: str = "a", room: int | None = None, **headers: Any
+    ) -> AsyncIterator[Editor]:
+        """An editor; `room` is how many bytes it takes without reading them."""
         token = {"Authorization": f"Bearer {student * 20}", **headers}
         url = f"ws://{self.address}/api/problems/double/language"
-        async with connect(url, additional_headers=token, proxy=None, max_size=None) as connection:
+        sock = socket.socket()
+        if room is not None:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, room)
+        host, port = self.address.split(":")
+        sock.connect((host, int(port)))
+        async with connect(
+            url, additional_headers=token, proxy=None, max_size=None, sock=sock
+        ) as connection:
             yield Editor(connection, [], count(1))
 
-    async def refused(self, student: str = "a", **headers: str) -> tuple[int, dict[str, Any]]:
+    async def refused(self, student: str = "a", **headers: Any) -> tuple[int, dict[str, Any]]:
         """The answer to an editor that is not let in."""
         with pytest.raises(InvalidStatus) as refusal:
             async with self.editor(student, **headers):
@@ -540,6 +551,75 @@ def test_a_server_that_hangs_is_ended(database_url: str, tmp_path: Path) -> None
         assert not set(servers()) - before
 
     bridged(database_url, tmp_path, test, languages=Languages(Patience(answer_s=1.0)))
+
+
+def test_a_server_that_checks_a_document_without_end_is_ended(
+    database_url: str, tmp_path: Path
+) -> None:
+    doubled = "a = (1,)\n" + "a = (a, a)\n" * 60 + "reveal_type(a)\n"
+    document = {"uri": SOLUTION, "languageId": "python", "version": 1, "text": doubled}
+
+    async def test(bridge: Bridge) -> None:
+        before = set(servers())
+        async with bridge.editor() as editor:
+            await editor.begin()
+            await editor.say(method="textDocument/didOpen", params={"textDocument": document})
+            assert await editor.closed() == (1011, "The language server did not answer.")
+        await bridge.emptied()
+        assert not set(servers()) - before
+
+    bridged(database_url, tmp_path, test, languages=Languages(Patience(answer_s=1.0)))
+
+
+def test_an_editor_that_reads_nothing_keeps_no_server(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pause_writing = WebSocketConnection.pause_writing
+    paused = asyncio.Event()
+
+    def ping_soon(self: WebSocketConnection) -> None:
+        pause_writing(self)
+        paused.set()
+        self.ping_interval = self.ping_timeout = 0.5
+        self.schedule_ping()
+
+    monkeypatch.setattr(WebSocketConnection, "pause_writing", ping_soon)
+
+    async def test(bridge: Bridge) -> None:
+        async with bridge.editor(room=4096) as editor:
+            await editor.begin()
+            await editor.open("import torch\ntorch.\n")
+            editor.socket.transport.pause_reading()
+            place = {"textDocument": {"uri": SOLUTION}, "position": {"line": 1, "character": 6}}
+            async with asyncio.timeout(30):
+                for number in count(100):
+                    await editor.say(id=number, method="textDocument/completion", params=place)
+                    await asyncio.sleep(0.05)
+                    if paused.is_set():
+                        break
+            await bridge.emptied()
+            editor.socket.transport.abort()
+
+    bridged(database_url, tmp_path, test)
+
+
+@pytest.mark.parametrize(
+    "frames",
+    [b"\x89\x80\0\0\0\0" * 10_000, b"\x01\x80\0\0\0\0" + b"\0\x80\0\0\0\0" * 10_000,
+     b"\x81\x82\0\0\0\0{}" * 10_000],
+    ids=["pings", "parts of a message", "messages"],
+)  # fmt: skip
+def test_frames_without_end_end_the_connection(
+    database_url: str, tmp_path: Path, frames: bytes
+) -> None:
+    async def test(bridge: Bridge) -> None:
+        async with bridge.editor() as editor:
+            await editor.begin()
+            editor.socket.transport.write(frames)
+            assert (await editor.closed())[0] == 1006
+        await bridge.emptied()
+
+    bridged(database_url, tmp_path, test)
 
 
 def test_a_server_that_dies_ends_the_connection(database_url: str, tmp_path: Path) -> None:

@@ -148,6 +148,33 @@ def test_nothing_else_is_served_as_a_file(
     run_with_api(database_url, tmp_path, test)
 
 
+def test_a_browser_is_shown_the_page_where_there_is_nothing(
+    database_url: str, tmp_path: Path, subtests: pytest.Subtests
+) -> None:
+    browser = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
+    shown = ("/nothing", "/nothing/here", "/problems/", "/problems/double/x", "/apis", "/assets/x")
+    refused = ("/api", "/api/", "/api/nothing", "/api/problems/triple")
+
+    async def test(api: Api) -> None:
+        for address in shown:
+            with subtests.test(address):
+                answer = await api.http.get(address, headers=browser)
+                assert answer.status_code == 404
+                assert answer.content == PAGE["index.html"]
+                assert answer.headers["content-type"] == "text/html; charset=utf-8"
+                assert answer.headers["content-security-policy"] == POLICY
+                assert "Accept" in answer.headers["vary"].split(", ")
+        for address in refused:
+            with subtests.test(address):
+                answer = await api.http.get(address, headers=browser)
+                assert answer.status_code == 404
+                assert answer.headers["content-type"] == MEDIA_TYPE
+        posted = await api.http.post("/nothing/here", headers=browser)
+        assert (posted.status_code, posted.headers["content-type"]) == (404, MEDIA_TYPE)
+
+    run_with_api(database_url, tmp_path, test)
+
+
 def test_the_page_is_only_read(database_url: str, tmp_path: Path) -> None:
     async def test(api: Api) -> None:
         for address in ("/", "/problems/double", "/theme.js", ASSET):
@@ -180,6 +207,8 @@ def test_where_no_page_was_built_a_sentence_says_how(database_url: str, tmp_path
             assert answer.headers["content-type"] == "text/plain; charset=utf-8"
             assert "npm run build" in answer.text
             assert (await client.get("/theme.js")).status_code == 404
+            nothing = await client.get("/nothing/here", headers={"Accept": "text/html"})
+            assert nothing.headers["content-type"] == MEDIA_TYPE
             assert (await client.get("/api/problems")).status_code == 200
 
     run_with_api(database_url, tmp_path, test)

@@ -4,7 +4,7 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 
-from judge.service.statement import render
+from judge.service.statement import render, render_inline
 
 STATEMENT = Path(__file__).parents[2] / "problems" / "multi-head-attention" / "statement.md"
 
@@ -66,6 +66,12 @@ def test_formulas_stay_tex_for_the_page_to_typeset() -> None:
     html = render("Where $a_i < b$ and\n\n$$\n\\frac{1}{2}\n$$\n")
     assert '<span class="math inline">a_i &lt; b</span>' in html
     assert re.search(r'<div class="math block">\s*\\frac\{1\}\{2\}\s*</div>', html)
+
+
+def test_a_title_keeps_formulas_and_code_and_nothing_that_a_button_cannot_hold() -> None:
+    html = render_inline("Why `x` is $\\sqrt{d}$ in [this](https://a.example) ![p](q) <script>")
+    assert '<code>x</code> is <span class="math inline">\\sqrt{d}</span> in this' in html
+    assert seen(html).tags == {"code", "span"}
 
 
 def test_money_is_not_a_formula() -> None:

@@ -30,7 +30,7 @@ from judge.grader.messages import CheckCard
 from judge.judging import Judge, OnEvent
 from judge.problem import Problem
 from judge.recording import Recording
-from judge.results import Chart, CheckResult, Environment, Kind, Result
+from judge.results import Chart, ChartSource, CheckResult, Environment, Kind, Result
 from judge.scratch import SCRATCH_FILE
 from judge.service.database import connected
 from judge.service.queue import JudgeTask, PrepareTask, Queue
@@ -84,6 +84,7 @@ class ScriptedJudge(Judge):
         seed: int | None = None,
         kind: Kind = "submit",
         on_event: OnEvent | None = None,
+        charts_of: ChartSource = "submission",
     ) -> Result:
         assert set(files) == {"solution.py"} | ({SCRATCH_FILE} if kind == "run" else set())
         self.made += 1
@@ -93,6 +94,8 @@ class ScriptedJudge(Judge):
         )
 
         def tell(event: Event) -> None:
+            if isinstance(event, ChartDrawn):
+                event = ChartDrawn(chart=event.chart.model_copy(update={"source": charts_of}))
             recording.add(event)
             if on_event is not None:
                 on_event(event)

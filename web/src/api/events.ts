@@ -24,7 +24,7 @@ export interface Listener {
 
 /** Listen to a submission; returns what ends it. The stream ends by itself after `finished`. */
 export function listen(id: string, listener: Listener): () => void {
-  const source = new EventSource(`/api/submissions/${id}/events`);
+  const source = new EventSource(`/api/submissions/${encodeURIComponent(id)}/events`);
   source.onopen = () => {
     listener.onConnection("open");
   };

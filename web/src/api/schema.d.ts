@@ -453,13 +453,15 @@ export interface components {
     };
     /**
      * EditorialStep
-     * @description One part of an editorial, to be read before the next. `html` is safe HTML.
+     * @description One part of an editorial, to be read before the next.
+     *
+     *     Both are safe HTML; the title, which may be empty, stands in a line with other words.
      */
     EditorialStep: {
       /** Html */
       html: string;
-      /** Title */
-      title: string;
+      /** Title Html */
+      title_html: string;
     };
     /**
      * Environment

@@ -6,14 +6,15 @@ import { useMemo, useRef } from "preact/hooks";
 import type { Catalogue, TrackCard } from "../api/types";
 import { draftOf } from "../editor/drafts";
 import { useNow } from "../parts/Ago";
+import { counted } from "../parts/amounts";
 import { usePlace } from "../parts/place";
 import type { Loaded } from "../parts/useLoaded";
 import { BrokenFolders } from "./BrokenFolders";
-import { TrackPicture } from "./DependencyPicture";
 import { FilterBar } from "./FilterBar";
 import { addressOf, filtered, filtersOf, matching, type Filters } from "./filters";
 import { ListSkeleton, ProblemList } from "./ProblemList";
 import { countWords, rowsOf, type Row } from "./rows";
+import { TrackPicture } from "./TrackPicture";
 import { useCatalogue } from "./useCatalogue";
 import { useRowKeys } from "./useRowKeys";
 
@@ -133,5 +134,5 @@ function Listing({ catalogue, track }: { catalogue: Catalogue; track: TrackCard 
 function countLine(rows: readonly Row[], shown: readonly Row[], filters: Filters): string {
   if (!filtered(filters)) return countWords(rows);
   if (shown.length === 0) return "No exercise fits these filters.";
-  return `${shown.length} of ${rows.length} ${rows.length === 1 ? "exercise" : "exercises"}.`;
+  return `${shown.length} of ${counted(rows.length, "exercise")}.`;
 }

@@ -2,9 +2,11 @@ import "./ProblemList.css";
 
 import type { Ref } from "preact";
 
+import { problemAddress, trackAddress } from "../parts/addresses";
 import { Ago } from "../parts/Ago";
+import { passRate } from "../parts/amounts";
 import { Icon, type IconName } from "../parts/Icon";
-import { passRateWords, stateWords, type Row, type WorkState } from "./rows";
+import { stateWords, type Row, type WorkState } from "./rows";
 
 const STATE_ICONS: Record<WorkState, IconName> = {
   untouched: "waiting",
@@ -51,13 +53,13 @@ function Entry({ row, tracks, nowMs }: { row: Row; tracks: boolean; nowMs: numbe
     >
       <span class="problems-number quiet">{problem.number}</span>
       <div class="problems-name">
-        <a class="problems-title" href={`/problems/${problem.slug}`}>
+        <a class="problems-title" href={problemAddress(problem.slug)}>
           {problem.title}
         </a>
         <p class="problems-summary quiet">{problem.summary}</p>
       </div>
       {tracks && (
-        <a class="problems-track" href={`/tracks/${problem.track}`}>
+        <a class="problems-track" href={trackAddress(problem.track)}>
           {row.trackTitle}
         </a>
       )}
@@ -68,9 +70,7 @@ function Entry({ row, tracks, nowMs }: { row: Row; tracks: boolean; nowMs: numbe
           </span>
         ))}
       </span>
-      <span class="problems-rate quiet">
-        {problem.pass_rate && passRateWords(problem.pass_rate)}
-      </span>
+      <span class="problems-rate quiet">{problem.pass_rate && passRate(problem.pass_rate)}</span>
       <span class={`problems-state ${row.state}`}>
         <Icon name={STATE_ICONS[row.state]} />
         {stateWords(row)}

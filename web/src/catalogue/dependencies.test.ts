@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { around, nodeWords, ofTrack } from "./dependencies";
+import { nodeWords, ofTrack } from "./dependencies";
 import { card, catalogueOf } from "./examples";
 
 const solved = { state: "solved", failed_tier: null, submissions: 1, last_at: null } as const;
@@ -22,28 +22,6 @@ test("a track shows what it needs of other tracks, and leaves out who stands alo
 
 test("a track without needs has no arrows", () => {
   expect(ofTrack(CATALOGUE, "course").layout.arrows).toEqual([]);
-});
-
-test("around an exercise stand its needs and its users, and no others", () => {
-  const { cards, layout } = around(CATALOGUE, "attention");
-  expect([...cards.keys()]).toEqual(["softmax", "attention", "block"]);
-  expect(layout.arrows.map(({ from, to }) => [from, to])).toEqual([
-    ["softmax", "attention"],
-    ["attention", "block"],
-  ]);
-});
-
-test("an exercise that is both needed and a user is drawn once", () => {
-  const odd = catalogueOf(
-    card("a", { needs: ["b"], used_by: ["b"] }),
-    card("b", { needs: ["a"], used_by: ["a"] }),
-  );
-  expect(around(odd, "a").layout.places).toHaveLength(2);
-  expect(around(odd, "a").layout.arrows).toHaveLength(1);
-});
-
-test("an unknown exercise has no picture", () => {
-  expect(around(CATALOGUE, "nowhere").layout.places).toEqual([]);
 });
 
 test("the picture in words", () => {

@@ -26,21 +26,6 @@ export function ofTrack(catalogue: Catalogue, track: string): Dependencies {
   };
 }
 
-/** What an exercise needs, the exercise, and what it is used by. */
-export function around(catalogue: Catalogue, slug: string): Dependencies {
-  const cards = bySlug(catalogue.problems);
-  const centre = cards.get(slug);
-  const slugs = centre ? [...centre.needs, slug, ...centre.used_by] : [];
-  const drawn = bySlug([...new Set(slugs)].flatMap((each) => cards.get(each) ?? []));
-  const nodes = [...drawn.keys()].map((each) => ({ slug: each, needs: needsBeside(each) }));
-
-  function needsBeside(each: string): string[] {
-    if (each === slug) return centre?.needs ?? [];
-    return centre?.used_by.includes(each) ? [slug] : [];
-  }
-  return { layout: layOut(nodes), cards: drawn, alone: 0 };
-}
-
 function bySlug(problems: readonly ProblemCard[]): Map<string, ProblemCard> {
   return new Map(problems.map((problem) => [problem.slug, problem]));
 }

@@ -1,5 +1,6 @@
 /** The catalogue as a list: what a row says, and in what order rows stand. */
 import type { Catalogue, ProblemCard, Progress } from "../api/types";
+import { counted } from "../parts/amounts";
 
 export const WORK_STATES = ["untouched", "draft", "failed", "solved"] as const;
 export type WorkState = (typeof WORK_STATES)[number];
@@ -52,15 +53,10 @@ export function stateWords({ state, problem }: Row): string {
   return tier === null ? STATE_WORDS[state] : `${STATE_WORDS[state]} at ${tier}`;
 }
 
-/** "7 of 12 students solved it". */
-export function passRateWords({ tried, solved }: NonNullable<ProblemCard["pass_rate"]>): string {
-  return `${solved} of ${tried} ${tried === 1 ? "student" : "students"} solved it`;
-}
-
 /** "12 exercises, 3 solved". */
 export function countWords(rows: readonly Row[]): string {
   const solved = rows.filter((row) => row.state === "solved").length;
-  const exercises = `${rows.length} ${rows.length === 1 ? "exercise" : "exercises"}`;
+  const exercises = counted(rows.length, "exercise");
   return solved > 0 ? `${exercises}, ${solved} solved` : exercises;
 }
 

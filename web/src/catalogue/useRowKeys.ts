@@ -4,7 +4,7 @@ import { useShortcuts } from "../parts/shortcuts";
 import { nextRow } from "./rows";
 
 /** What the list and the search listen to; the single keys are heard on the whole page. */
-export interface RowKeys {
+interface RowKeys {
   onListKey: (event: KeyboardEvent) => void;
   onSearchKey: (event: KeyboardEvent) => void;
 }

@@ -7,7 +7,7 @@ import type { Chart } from "../api/types";
 import { ChartFigure } from "./ChartFigure";
 import { type Choice, pairs } from "./shown";
 
-export interface ChartsProps {
+interface ChartsProps {
   /** Drawn by the reference; dashed outline and muted. */
   reference: readonly Chart[];
   /** Drawn by the student's own function; with some of them there is the three-way switch. */

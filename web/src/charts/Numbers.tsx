@@ -11,7 +11,7 @@ export function Numbers({ caption, rows }: NumbersTable) {
   const left = rows.length - MOST_ROWS;
   return (
     // It can scroll, so it can be reached by keyboard.
-    <div class="chart-numbers" role="region" aria-label={`Numbers: ${caption}`} tabIndex={0}>
+    <div class="chart-numbers" role="group" aria-label={`Numbers: ${caption}`} tabIndex={0}>
       <table>
         <caption>
           {caption}

@@ -4,7 +4,6 @@ import type { Drawing } from "./drawing";
 import type { Spec } from "./json";
 import { useNear, useTheme, useWidth } from "./place";
 import { reservedHeight } from "./sizing";
-import { Undrawable } from "./specs";
 import { vegaConfig } from "./theme";
 
 const WIDE = 640;
@@ -12,7 +11,7 @@ const WIDE = 640;
 /** "unloaded": the part that draws did not arrive. "undrawable": it cannot draw this. */
 export type Failure = "unloaded" | "undrawable";
 
-export interface PictureProps {
+interface PictureProps {
   specs: { wide: Spec; narrow: Spec };
   label: string;
   onFailure: (failure: Failure) => void;
@@ -47,11 +46,18 @@ export function Picture({ specs, label, onFailure }: PictureProps) {
       canvas.current.replaceChildren(drawn.svg);
       setScrolls(tooWide);
     };
-    void import("./drawing")
-      .then(({ draw }) => draw(spec, vegaConfig(theme), { width, height }))
-      .then(show, (error: unknown) => {
-        if (wanted) onFailure(error instanceof Undrawable ? "undrawable" : "unloaded");
-      });
+    const fail = (failure: Failure) => {
+      if (wanted) onFailure(failure);
+    };
+    import("./drawing").then(
+      ({ draw }) =>
+        draw(spec, vegaConfig(theme), { width, height }).then(show, () => {
+          fail("undrawable");
+        }),
+      () => {
+        fail("unloaded");
+      },
+    );
     return () => {
       wanted = false;
       drawing?.end();
@@ -63,7 +69,7 @@ export function Picture({ specs, label, onFailure }: PictureProps) {
       class="chart-place"
       ref={place}
       style={{ height: `${height}px` }}
-      {...(scrolls && { role: "region", "aria-label": "Chart, scrolls sideways", tabIndex: 0 })}
+      {...(scrolls && { role: "group", "aria-label": "Chart, scrolls sideways", tabIndex: 0 })}
     >
       <div class="chart-canvas" ref={canvas} role="img" aria-label={label} />
     </div>

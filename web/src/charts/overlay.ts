@@ -103,13 +103,14 @@ function join(yours: Json, reference: Json, key: string): Json | undefined {
 }
 
 function joinRecords(yours: JsonRecord, reference: JsonRecord): JsonRecord | undefined {
-  const joined: JsonRecord = {};
+  const joined: [string, Json][] = [];
   for (const [key, value] of Object.entries(yours)) {
     const both = join(value, reference[key] ?? null, key);
     if (both === undefined) return undefined;
-    joined[key] = both;
+    joined.push([key, both]);
   }
-  return joined;
+  // Not key by key: a key may have any name, also that of a prototype.
+  return Object.fromEntries(joined);
 }
 
 function joinLists(yours: Json[], reference: Json[], key: string): Json[] | undefined {

@@ -33,5 +33,6 @@ function inlined(value: Json, datasets: JsonRecord): Json {
 }
 
 function namedRows(data: JsonRecord, datasets: JsonRecord): Json | undefined {
-  return typeof data.name === "string" ? datasets[data.name] : undefined;
+  const { name } = data;
+  return typeof name === "string" && Object.hasOwn(datasets, name) ? datasets[name] : undefined;
 }

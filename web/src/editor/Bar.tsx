@@ -1,8 +1,8 @@
 import { Icon } from "../parts/Icon";
+import { ariaShortcut, shortcut } from "../parts/platform";
 import { clock, exact, relative } from "../parts/time";
 import type { Kept } from "./drafts";
 import { KEYS, type Keys, isKeys } from "./keys";
-import { ariaShortcut, shortcut } from "./platform";
 import type { Tab } from "./tabs";
 
 interface BarProps {

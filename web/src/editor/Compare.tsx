@@ -2,10 +2,7 @@ import "./Compare.css";
 
 import { useEffect, useRef, useState } from "preact/hooks";
 
-export interface Side {
-  title: string;
-  text: string;
-}
+import type { Side } from "./merge";
 
 /** From this width there is room for two columns of code. */
 const SIDE_BY_SIDE_PX = 700;
@@ -84,7 +81,7 @@ export function Compare({ left, right }: { left: Side; right: Side }) {
         </button>
       </div>
       {leftText === rightText && <p class="compare-note">The two texts are the same.</p>}
-      {state === "loading" && <p class="compare-note quiet">Loading the comparison…</p>}
+      {state === "loading" && <p class="compare-note quiet">The comparison is on its way.</p>}
       {state === "failed" && (
         <p class="compare-note" role="status">
           The comparison could not be loaded. Reload the page to try again.

@@ -1,15 +1,15 @@
 import "./EditorPane.css";
 
 import { type RefObject } from "preact";
-import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import type { Frame, ProblemPage } from "../api/types";
 import { Bar } from "./Bar";
 import type { EditorHandle } from "./handle";
 import { Session } from "./session";
-import { TabList } from "./TabList";
+import { PANEL, tabId, TabList } from "./TabList";
 
-export interface EditorPaneProps {
+interface EditorPaneProps {
   problem: ProblemPage;
   handle: RefObject<EditorHandle | null>;
   /** Where the newest results found an exception; marked while the text is what was sent. */
@@ -51,6 +51,7 @@ function Pane(props: EditorPaneProps) {
     handle.current = opened;
     setSession(opened);
     return () => {
+      if (handle.current === opened) handle.current = null;
       opened.end();
     };
     // A problem with another version is another Pane: a newer copy of this one changes nothing.
@@ -61,17 +62,12 @@ function Pane(props: EditorPaneProps) {
     session?.markFrames(frames, sent ?? {});
   }, [session, frames, sent]);
 
-  const id = useId();
-  const panelId = `${id}-panel`;
-  const tabId = `${id}-tab`;
   return (
     <div class="editor-pane">
       {session && (
         <TabList
           tabs={session.tabs}
           shown={session.shown.value}
-          panelId={panelId}
-          tabId={tabId}
           onShow={(index) => {
             session.show(index);
           }}
@@ -79,10 +75,10 @@ function Pane(props: EditorPaneProps) {
       )}
       <div
         ref={host}
-        id={panelId}
+        id={PANEL}
         class="editor-host"
         role="tabpanel"
-        aria-labelledby={`${tabId}-${session?.shown.value ?? 0}`}
+        aria-labelledby={tabId(session?.shown.value ?? 0)}
       />
       {session && <Notices session={session} />}
       {session && (

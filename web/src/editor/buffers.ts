@@ -4,13 +4,14 @@ import {
   type Compartment,
   EditorState,
   type Extension,
+  type StateEffect,
   type TransactionSpec,
 } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
 
 import type { Tab } from "./tabs";
 
-export interface BuffersOptions {
+interface BuffersOptions {
   parent: HTMLElement;
   tabs: readonly Tab[];
   /** What each tab begins with, in their order. */
@@ -25,6 +26,8 @@ export class Buffers {
   readonly #tabs: readonly Tab[];
   readonly #states: EditorState[];
   readonly #onChange: () => void;
+  /** How far each tab was scrolled when it was left. */
+  readonly #scrolled = new Map<number, StateEffect<unknown>>();
   #shown = 0;
 
   constructor({ parent, tabs, texts, extensions, onChange }: BuffersOptions) {
@@ -51,8 +54,11 @@ export class Buffers {
   show(index: number): void {
     if (index === this.#shown) return;
     this.#states[this.#shown] = this.view.state;
+    this.#scrolled.set(this.#shown, this.view.scrollSnapshot());
     this.#shown = index;
     this.view.setState(this.#state(index));
+    const scrolled = this.#scrolled.get(index);
+    if (scrolled) this.view.dispatch({ effects: scrolled });
   }
 
   state(index: number): EditorState {

@@ -6,6 +6,8 @@
  * stores its own, and what it overwrites becomes the "previous draft" that can be brought back.
  */
 
+import { sameFiles } from "../parts/files";
+
 export interface Draft {
   files: Record<string, string>;
   scratch: string;
@@ -22,13 +24,13 @@ export type Texts = Pick<Draft, "files" | "scratch">;
 export type Kept = { kind: "saved"; atMs: number } | { kind: "full" } | { kind: "closed" };
 
 /** The part of `Storage` that drafts need. */
-export type Store = Pick<Storage, "getItem" | "setItem" | "removeItem" | "key" | "length">;
+export type Store = Pick<Storage, "getItem" | "setItem" | "removeItem">;
 
 const DRAFT = "judge:draft:";
 const PREVIOUS = "judge:previous-draft:";
 
 /** The browser's storage; null where it is refused, in a private window, say. */
-export function browserStore(): Store | null {
+function browserStore(): Store | null {
   try {
     return localStorage;
   } catch {
@@ -39,13 +41,6 @@ export function browserStore(): Store | null {
 /** The draft of an exercise, unless nothing was typed that differs from the starter. */
 export function draftOf(slug: string, store = browserStore()): Draft | null {
   return store === null ? null : read(store.getItem(DRAFT + slug));
-}
-
-/** The exercises that have a draft. */
-export function draftSlugs(store = browserStore()): string[] {
-  if (store === null) return [];
-  const keys = Array.from({ length: store.length }, (_, index) => store.key(index) ?? "");
-  return keys.filter((key) => key.startsWith(DRAFT)).map((key) => key.slice(DRAFT.length));
 }
 
 function read(stored: string | null): Draft | null {
@@ -72,14 +67,8 @@ function isDraft(value: unknown): value is Draft {
   );
 }
 
-export function sameTexts(one: Texts, other: Texts): boolean {
-  const names = Object.keys(one.files);
-  return (
-    one.scratch === other.scratch &&
-    names.length === Object.keys(other.files).length &&
-    names.every((name) => one.files[name] === other.files[name])
-  );
-}
+const sameTexts = (one: Texts, other: Texts): boolean =>
+  one.scratch === other.scratch && sameFiles(one.files, other.files);
 
 /** One exercise's draft, as one tab of the browser keeps it. */
 export class DraftKeeper {

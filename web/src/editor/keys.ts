@@ -3,8 +3,8 @@ import { closeCompletion } from "@codemirror/autocomplete";
 import type { Extension } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
 
+import { remember, remembered } from "../parts/storage";
 import { commands } from "./commands";
-import { browserStore } from "./drafts";
 
 export const KEYS = { standard: "Standard keys", vim: "Vim keys", emacs: "Emacs keys" } as const;
 export type Keys = keyof typeof KEYS;
@@ -15,16 +15,12 @@ export const isKeys = (value: unknown): value is Keys =>
   typeof value === "string" && Object.hasOwn(KEYS, value);
 
 export function rememberedKeys(): Keys {
-  const stored = browserStore()?.getItem(KEPT_AS);
+  const stored = remembered(KEPT_AS);
   return isKeys(stored) ? stored : "standard";
 }
 
 export function rememberKeys(keys: Keys): void {
-  try {
-    browserStore()?.setItem(KEPT_AS, keys);
-  } catch {
-    // The storage is full. They are chosen until the page is left.
-  }
+  remember(KEPT_AS, keys);
 }
 
 /** The keys' extension; whoever keeps the standard ones loads nothing for the others. */

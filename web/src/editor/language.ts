@@ -27,7 +27,7 @@ const LASTING_MS = 30_000;
 const REQUEST_MS = 10_000;
 
 /** Given the extension of a file that the server helps with, or null when it is gone. */
-export type Use = (extension: ((file: string) => Extension) | null) => void;
+type Use = (extension: ((file: string) => Extension) | null) => void;
 
 export class Language {
   readonly #slug: string;

@@ -11,7 +11,7 @@ import {
 import { Decoration, EditorView, GutterMarker, gutterLineClass } from "@codemirror/view";
 
 /** Lines, and the text they are lines of; they are shown while the editor has that very text. */
-export interface FailedLines {
+interface FailedLines {
   sent: string;
   /** From 1. */
   lines: readonly number[];

@@ -4,8 +4,12 @@ import { MergeView, unifiedMergeView } from "@codemirror/merge";
 import { EditorState, type Extension } from "@codemirror/state";
 import { EditorView, lineNumbers } from "@codemirror/view";
 
-import type { Side } from "./Compare";
 import { theme } from "./theme";
+
+export interface Side {
+  title: string;
+  text: string;
+}
 
 interface MergeOptions {
   parent: HTMLElement;
@@ -16,8 +20,9 @@ interface MergeOptions {
   folded: boolean;
 }
 
-const removed = "color-mix(in srgb, var(--fail) 18%, transparent)";
-const added = "color-mix(in srgb, var(--pass) 18%, transparent)";
+// Under the text and not behind it: on a second, darker colour code could not be read well. Nor
+// may it lie on underscores.
+const changed = (colour: string) => ({ background: "none", boxShadow: `0 2px ${colour}` });
 
 // A changed line has a sign before it, so that colour is not all that tells.
 const differences = EditorView.theme({
@@ -30,8 +35,8 @@ const differences = EditorView.theme({
   },
   "&.cm-merge-a .cm-changedLine, & .cm-deletedChunk": { background: "var(--fail-soft)" },
   "&.cm-merge-b .cm-changedLine, & .cm-inlineChangedLine": { background: "var(--pass-soft)" },
-  "&.cm-merge-a .cm-changedText, & .cm-deletedChunk .cm-deletedText": { background: removed },
-  "&.cm-merge-b .cm-changedText": { background: added },
+  "&.cm-merge-a .cm-changedText, & .cm-deletedChunk .cm-deletedText": changed("var(--fail)"),
+  "&.cm-merge-b .cm-changedText": changed("var(--pass)"),
   "&.cm-merge-a .cm-changedLine::before, & .cm-deletedChunk .cm-deletedLine::before": {
     content: '"−"',
     position: "absolute",

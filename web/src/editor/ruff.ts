@@ -2,7 +2,7 @@
 import type { Finding, Reply, Request } from "./ruff.worker";
 
 /** "unreadable": the text is not Python. "broken": ruff could not be loaded. */
-export type Formatted = { kind: "formatted"; text: string } | { kind: "unreadable" | "broken" };
+type Formatted = { kind: "formatted"; text: string } | { kind: "unreadable" | "broken" };
 
 export class Ruff {
   readonly #worker: Worker;

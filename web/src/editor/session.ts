@@ -18,12 +18,12 @@ import type { Language } from "./language";
 import { markFailed, revealLine } from "./marks";
 import type { Ruff } from "./ruff";
 import { extensionsOf, findingsPart, keysPart, languagePart } from "./setup";
-import { SCRATCH, type Tab, tabsOf } from "./tabs";
+import { type Tab, tabsOf } from "./tabs";
 
 const PAUSE_MS = 300;
 
 /** A sentence about what was just done; some of it can be undone by a button. */
-export interface Said {
+interface Said {
   words: string;
   undo: boolean;
 }
@@ -378,7 +378,7 @@ export class Session implements EditorHandle {
 
   /** What has run before a tab's code; null for a file, which stands for itself. */
   #before(tab: Tab): string | null {
-    return tab.file === SCRATCH ? Object.values(this.files()).join("\n") : null;
+    return tab.kind === "scratch" ? Object.values(this.files()).join("\n") : null;
   }
 
   #namesFor(tab: Tab): string[] {

@@ -1,8 +1,6 @@
 /** The tabs of an exercise: files to write, what is already defined, and a place to try things. */
 import type { ProblemPage } from "../api/types";
-
-/** The name under which a scratch run sends the scratch tab. */
-export const SCRATCH = "scratch.py";
+import { SCRATCH_FILE } from "../judging/view";
 
 export interface Tab {
   /** The file's name, as frames of an exception say it. */
@@ -24,5 +22,5 @@ export function tabsOf({ files, provided }: ProblemPage): Tab[] {
     const title = provided.names.join(", ") || provided.name;
     tabs.push({ file: provided.name, title, kind: "provided", starter: provided.source });
   }
-  return [...tabs, { file: SCRATCH, title: "scratch", kind: "scratch", starter: "" }];
+  return [...tabs, { file: SCRATCH_FILE, title: "scratch", kind: "scratch", starter: "" }];
 }

@@ -36,6 +36,8 @@ const control = {
 const surfaces = EditorView.theme({
   "&": { height: "100%", background: "var(--sheet)", color: "var(--ink)", font: "var(--code)" },
   "&.cm-focused": { outline: "1px solid var(--accent)", outlineOffset: "-1px" },
+  // The gutter lies over the outline.
+  "&.cm-focused .cm-gutters": { boxShadow: "inset 1px 0 0 var(--accent)" },
   ".cm-scroller": { font: "var(--code)", overflow: "auto" },
   ".cm-content": { padding: "8px 0", caretColor: "var(--ink)" },
   ".cm-line": { padding: "0 12px 0 8px" },

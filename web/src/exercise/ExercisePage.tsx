@@ -16,24 +16,26 @@ import type { EditorHandle } from "../editor/handle";
 import { HintsTab } from "../history/HintsTab";
 import { HistoryTab } from "../history/HistoryTab";
 import { useJudging } from "../judging/judging";
+import { SCRATCH_FILE, type TierView } from "../judging/view";
+import { trackAddress } from "../parts/addresses";
 import { Boundary } from "../parts/Boundary";
 import { NARROW, useMedia } from "../parts/media";
 import { type Place, usePlace } from "../parts/place";
 import { useShortcuts } from "../parts/shortcuts";
-import { Splitter, useSplit } from "../parts/Splitter";
+import { Splitter } from "../parts/Splitter";
 import { Tabs } from "../parts/Tabs";
 import { Results } from "../verdict/Results";
 import { type Address, addressFrom, hrefOf, type TabName } from "./address";
-import { placeOf, trackAddress } from "./neighbours";
+import { placeOf } from "./neighbours";
 import { type PaneName, PaneTabs } from "./PaneTabs";
 import { resultState } from "./resultState";
 import { Away, Skeleton, Unknown } from "./Skeleton";
 import { loadTypesetter } from "./Statement";
 import { StatementPane } from "./StatementPane";
 import { useCommandKeys } from "./useCommandKeys";
+import { usePanes } from "./usePanes";
 import { useProblem } from "./useProblem";
 
-const SCRATCH = "scratch.py";
 const READING = [
   { id: "statement", label: "Statement" },
   { id: "hints", label: "Hints" },
@@ -85,8 +87,7 @@ function Exercise({ problem, catalogue }: ExerciseProps) {
   const reading = useRef<HTMLDivElement>(null);
   const narrow = useMedia(NARROW);
   const [pane, setPane] = useState<PaneName>("statement");
-  const columns = useSplit("columns", 44);
-  const rows = useSplit("rows", 60);
+  const { columns, rows } = usePanes();
   const { address, go } = useAddress(problem.slug);
   useAddressedSubmission(judging, address, go, () => {
     setPane("results");
@@ -105,7 +106,7 @@ function Exercise({ problem, catalogue }: ExerciseProps) {
   };
   const scratch = () => {
     const { current } = editor;
-    if (current) send("run", { ...current.files(), [SCRATCH]: current.scratch() });
+    if (current) send("run", { ...current.files(), [SCRATCH_FILE]: current.scratch() });
   };
   const showCode = (then: (handle: EditorHandle) => void) => {
     setPane("code");
@@ -311,11 +312,13 @@ function useAddressedSubmission(
   }, [id, isRun]);
 }
 
-/** Where the student's own code raised what failed checks report. */
-function framesOf(tiers: readonly { checks: readonly Failing[] }[]): Frame[] {
-  return tiers.flatMap((tier) => tier.checks.flatMap((check) => check.detail?.frames ?? []));
-}
+const NO_FRAMES: readonly Frame[] = [];
 
-interface Failing {
-  detail?: { frames: Frame[] } | null;
+/** Where the student's own code raised what failed checks report. */
+function framesOf(tiers: readonly TierView[]): readonly Frame[] {
+  const frames = tiers.flatMap(({ checks }) =>
+    checks.flatMap(({ detail }) => detail?.frames ?? []),
+  );
+  // The same each time, so that a check that passes gives the editor nothing to do.
+  return frames.length > 0 ? frames : NO_FRAMES;
 }

@@ -1,12 +1,11 @@
 /** The exercise page before the exercise, and in place of one that is not to be had. */
 import "./Skeleton.css";
 
-import { useSplit } from "../parts/Splitter";
+import { usePanes } from "./usePanes";
 
 /** The panes, empty and where they will be. */
 export function Skeleton() {
-  const columns = useSplit("columns", 44);
-  const rows = useSplit("rows", 60);
+  const { columns, rows } = usePanes();
   return (
     <div class="exercise" aria-busy="true">
       <p class="visually-hidden" role="status">

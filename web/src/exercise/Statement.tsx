@@ -1,5 +1,5 @@
 /**
- * Safe HTML of a statement or an editorial, with its formulas typeset.
+ * Safe HTML of a statement or an editorial, with its formulas typeset. Nothing else sets HTML.
  *
  * The text is made outside the page and put in when its formulas are ready, so that no line moves
  * while it is read. It does not wait for them for ever: TeX can be read too.
@@ -7,6 +7,7 @@
 import "../style/code.css";
 import "./Statement.css";
 
+import type { RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 
 import { dressed } from "./dressing";
@@ -21,7 +22,17 @@ const SLICE_MS = 8;
 export const loadTypesetter = () => import("./typeset");
 
 export function Statement({ html }: { html: string }) {
-  const box = useRef<HTMLDivElement>(null);
+  return <div class="statement" ref={useSafeHtml<HTMLDivElement>(html)} />;
+}
+
+/** The same of a title: words and formulas in a line with others. */
+export function StatementTitle({ html }: { html: string }) {
+  return <span ref={useSafeHtml<HTMLSpanElement>(html)} />;
+}
+
+/** Gives an element of the page its content, which the judge has made safe. */
+function useSafeHtml<Box extends HTMLElement>(html: string): RefObject<Box | null> {
+  const box = useRef<Box>(null);
   useLayoutEffect(() => {
     const page = box.current;
     if (!page) return;
@@ -45,7 +56,7 @@ export function Statement({ html }: { html: string }) {
       unwatch?.();
     };
   }, [html]);
-  return <div class="statement" ref={box} />;
+  return box;
 }
 
 async function typesetAll(formulas: readonly HTMLElement[], goOn: () => boolean): Promise<void> {

@@ -4,14 +4,16 @@ import { Fragment } from "preact";
 
 import type { Catalogue, ProblemPage, TierToPass } from "../api/types";
 import { Charts } from "../charts/Charts";
+import { problemAddress, trackAddress } from "../parts/addresses";
+import { counted, passRate } from "../parts/amounts";
 import { Boundary } from "../parts/Boundary";
+import { Coded } from "../parts/Coded";
 import { Icon } from "../parts/Icon";
 import { declarations } from "./contract";
 import { splitBefore } from "./dressing";
-import { problemAddress, trackAddress } from "./neighbours";
 import { PythonCode } from "./PythonCode";
 import { Statement } from "./Statement";
-import { allLimits, counted, limitsInWords, passRateInWords } from "./words";
+import { allLimits, limitsInWords } from "./words";
 
 /** The heading of a statement's own words on what is called and returned. */
 const INTERFACE = "statement-interface";
@@ -33,7 +35,7 @@ export function StatementPane({ problem, catalogue }: Props) {
       <p class="statement-pane-promise">{problem.summary}</p>
       <Meta problem={problem} catalogue={catalogue} />
       <Interface problem={problem} />
-      <Statement html={before} />
+      {before !== "" && <Statement html={before} />}
       <Preview preview={problem.preview} />
       {after !== "" && <Statement html={after} />}
       <Checks tiers={problem.tiers} limits={problem.limits} />
@@ -43,8 +45,7 @@ export function StatementPane({ problem, catalogue }: Props) {
 }
 
 function Meta({ problem, catalogue }: Props) {
-  const { track, tags, limits } = problem;
-  const rate = passRateInWords(problem.pass_rate);
+  const { track, tags, limits, pass_rate: rate } = problem;
   return (
     <ul class="statement-pane-meta">
       <li>
@@ -52,7 +53,7 @@ function Meta({ problem, catalogue }: Props) {
       </li>
       {tags.length > 0 && <li>{tags.join(", ")}</li>}
       <li>{limitsInWords(limits)}</li>
-      {rate !== null && <li>{rate}</li>}
+      {rate && <li>{passRate(rate)}</li>}
       <Others words="builds on" slugs={problem.needs} catalogue={catalogue} />
       <Others words="used by" slugs={problem.used_by} catalogue={catalogue} />
     </ul>
@@ -185,7 +186,8 @@ function Tier({ tier }: { tier: TierToPass }) {
     <>
       <span class="tier-list-id">{tier.id}</span>
       <span class="tier-list-words">
-        <strong>{tier.title}.</strong> {tier.about} <span class="quiet">{known(tier)}</span>
+        <strong>{tier.title}.</strong> <Coded text={tier.about} />{" "}
+        <span class="quiet">{known(tier)}</span>
       </span>
     </>
   );
@@ -199,8 +201,13 @@ function Tier({ tier }: { tier: TierToPass }) {
       <ol>
         {tier.checks.map((check) => (
           <li key={check.id}>
-            {check.title}
-            {check.why !== "" && <span class="quiet"> {check.why}</span>}
+            <Coded text={check.title} />
+            {check.why !== "" && (
+              <span class="quiet">
+                {" "}
+                <Coded text={check.why} />
+              </span>
+            )}
           </li>
         ))}
       </ol>

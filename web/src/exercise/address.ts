@@ -1,7 +1,7 @@
 /** What the address of an exercise says: the tab beside the editor, the submission that is shown. */
-import { problemAddress } from "./neighbours";
+import { problemAddress } from "../parts/addresses";
 
-export const TABS = ["statement", "hints", "history"] as const;
+const TABS = ["statement", "hints", "history"] as const;
 export type TabName = (typeof TABS)[number];
 
 export interface Address {

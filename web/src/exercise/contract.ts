@@ -1,7 +1,7 @@
 /** The contract of an exercise, cut into what each name promises. */
 import { pythonLanguage } from "@codemirror/lang-python";
 
-export interface Declaration {
+interface Declaration {
   name: string;
   /** What the comment above it says, as running text. */
   about: string;

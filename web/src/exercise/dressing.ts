@@ -1,6 +1,6 @@
 /** What a statement's HTML gains before it is shown: boxes to scroll in, links that open safely. */
 
-export interface Dressed {
+interface Dressed {
   content: DocumentFragment;
   /** What may be wider than its column, with a word for it. */
   scrollable: (readonly [HTMLElement, string])[];

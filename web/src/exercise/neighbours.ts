@@ -1,9 +1,7 @@
 /** Where an exercise stands: its track, and what comes before and after it there. */
 import type { Catalogue } from "../api/types";
+import { problemAddress, trackAddress } from "../parts/addresses";
 import type { Place, Step } from "../parts/place";
-
-export const problemAddress = (slug: string): string => `/problems/${encodeURIComponent(slug)}`;
-export const trackAddress = (id: string): string => `/tracks/${encodeURIComponent(id)}`;
 
 /** The place of an exercise in the catalogue; null when it is not there. */
 export function placeOf(catalogue: Catalogue, slug: string): Place | null {

@@ -1,10 +1,14 @@
 import { expect, test } from "vitest";
 
-import type { JudgingView, Phase } from "../judging/view";
+import type { JudgingView, Phase, TierView } from "../judging/view";
 import { resultState } from "./resultState";
 
 function view(phase: Phase, verdict: JudgingView["verdict"] = null): JudgingView {
   return { phase, verdict, kind: "submit", tiers: [] as JudgingView["tiers"] } as JudgingView;
+}
+
+function tier(id: string, verdict: TierView["verdict"]): TierView {
+  return { id, title: "", phase: "finished", verdict, passed: 0, total: 0, checks: [] };
 }
 
 test("there is no state before anything was sent", () => {
@@ -23,12 +27,8 @@ test("a finished one is accepted, or failed at its first failing tier", () => {
     words: "Accepted",
     tone: "pass",
   });
-  const tiers = [
-    { id: "T0", verdict: "AC" },
-    { id: "T1", verdict: "TLE" },
-    { id: "T2", verdict: "SK" },
-  ];
-  const late = { ...view("finished", "TLE"), tiers } as JudgingView;
+  const tiers = [tier("T0", "SK"), tier("T1", "TLE"), tier("T2", "SK")];
+  const late = { ...view("finished", "TLE"), tiers };
   expect(resultState(late)).toEqual({ icon: "limit", words: "Failed at T1", tone: "limit" });
 });
 

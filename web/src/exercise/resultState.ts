@@ -2,6 +2,7 @@
 import type { JudgingView } from "../judging/view";
 import type { IconName } from "../parts/Icon";
 import { type Tone, VERDICTS } from "../parts/verdicts";
+import { failingTier } from "../verdict/selection";
 
 export interface ResultState {
   icon: IconName;
@@ -32,11 +33,12 @@ export function resultState(view: JudgingView | null): ResultState | null {
 }
 
 /** Short: a third of a telephone's width is all there is. */
-function finished({ verdict, kind, tiers }: JudgingView): ResultState | null {
+function finished(view: JudgingView): ResultState | null {
+  const { verdict, kind } = view;
   if (verdict === null) return null;
   const { tone } = VERDICTS[verdict];
   if (tone === "pass") return { icon: tone, words: kind === "run" ? "Passed" : "Accepted", tone };
   if (tone === "fault") return { icon: tone, words: "Our fault", tone };
-  const failed = tiers.find((tier) => tier.verdict !== null && tier.verdict !== "AC");
+  const failed = failingTier(view);
   return { icon: tone, words: failed ? `Failed at ${failed.id}` : verdict, tone };
 }

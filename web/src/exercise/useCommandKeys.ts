@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "preact/hooks";
 
-export interface CommandKeys {
+interface CommandKeys {
   run: () => void;
   submit: () => void;
   format: () => void;

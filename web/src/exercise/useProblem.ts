@@ -4,13 +4,15 @@ import { getProblem, Refused } from "../api/http";
 import type { ProblemPage } from "../api/types";
 import { sentenceOf } from "../parts/useLoaded";
 
-export type Loading =
+type Loading =
   | { state: "loading" }
   | { state: "ready"; problem: ProblemPage }
   | { state: "unknown" }
   /** The judge cannot answer now; it is asked again. */
   | { state: "away"; sentence: string };
 
+/** What the judge says to a name that no exercise has, or could have. */
+const UNKNOWN = new Set(["unknown-exercise", "invalid"]);
 const AGAIN_MS = 5000;
 const POLL_MS = 2000;
 const SLOWEST_POLL_MS = 20_000;
@@ -58,7 +60,7 @@ async function load(slug: string): Promise<Loading> {
   try {
     return { state: "ready", problem: await getProblem(slug) };
   } catch (error) {
-    if (error instanceof Refused && error.status < 500) return { state: "unknown" };
+    if (error instanceof Refused && UNKNOWN.has(error.kind)) return { state: "unknown" };
     return { state: "away", sentence: sentenceOf(error) };
   }
 }

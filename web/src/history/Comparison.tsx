@@ -3,7 +3,7 @@ import "./Comparison.css";
 import type { FunctionComponent } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
-import type { Side } from "../editor/Compare";
+import type { Side } from "../editor/merge";
 import { Failure } from "../parts/Boundary";
 import { loadedOr } from "../parts/loading";
 import { Tabs } from "../parts/Tabs";

@@ -3,7 +3,7 @@ import "./HintsTab.css";
 import { useState } from "preact/hooks";
 
 import type { ProblemPage, Solution } from "../api/types";
-import { Statement } from "../exercise/Statement";
+import { Statement, StatementTitle } from "../exercise/Statement";
 import { useNow } from "../parts/Ago";
 import { Coded } from "../parts/Coded";
 import { Icon } from "../parts/Icon";
@@ -105,16 +105,33 @@ function Editorial({ slug, steps }: { slug: string; steps: Solution["editorial"]
         help="editorial"
         slug={slug}
         count={steps.length}
-        next={(index) => `Read step ${index + 1} of ${steps.length}: ${steps[index]?.title ?? ""}`}
-      >
-        {(index) => (
-          <>
-            <h3>{steps[index]?.title}</h3>
-            <Statement html={steps[index]?.html ?? ""} />
-          </>
+        next={(index) => (
+          <span>
+            Read step {index + 1} of {steps.length}
+            {steps[index]?.title_html && (
+              <>
+                : <StatementTitle html={steps[index].title_html} />
+              </>
+            )}
+          </span>
         )}
+      >
+        {(index) => steps[index] && <Step step={steps[index]} />}
       </Revealing>
     </section>
+  );
+}
+
+function Step({ step: { title_html: title, html } }: { step: Solution["editorial"][number] }) {
+  return (
+    <>
+      {title !== "" && (
+        <h3>
+          <StatementTitle html={title} />
+        </h3>
+      )}
+      {html !== "" && <Statement html={html} />}
+    </>
   );
 }
 

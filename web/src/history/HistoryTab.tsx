@@ -5,15 +5,16 @@ import { useRef, useState } from "preact/hooks";
 import { getFiles, getSolution } from "../api/http";
 import type { History, HistoryEntry, ProblemPage } from "../api/types";
 import { Ago, useNow } from "../parts/Ago";
+import { seconds } from "../parts/amounts";
 import { Icon } from "../parts/Icon";
 import { relative } from "../parts/time";
 import { sentenceOf } from "../parts/useLoaded";
 import { choose, EDITOR, leftToRight, REFERENCE, type Version } from "./comparing";
 import { Comparison } from "./Comparison";
-import { durationWords, entryWords, newestAccepted } from "./entries";
+import { entryWords, newestAccepted } from "./entries";
 import { useHistory, type HistoryParts } from "./useHistory";
 
-export interface HistoryTabProps {
+interface HistoryTabProps {
   problem: ProblemPage;
   /** Grows when a submission has finished: read the history again. */
   finished: number;
@@ -276,7 +277,7 @@ function Entry(props: EntryProps) {
         </button>
         <p class="history-facts quiet">
           <Ago atMs={Date.parse(entry.created_at)} nowMs={nowMs} />
-          {entry.judged_ms !== null && <span>judged in {durationWords(entry.judged_ms)}</span>}
+          {entry.judged_ms !== null && <span>judged in {seconds(entry.judged_ms)}</span>}
           {entry.kind === "tests" && <span>tests</span>}
           {entry.judgings > 1 && <span>judged {entry.judgings} times</span>}
           {entry.problem_version !== problem.version && (

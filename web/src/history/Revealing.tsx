@@ -8,7 +8,7 @@ interface RevealingProps {
   slug: string;
   count: number;
   /** What the button says that shows the part of this index. */
-  next: (index: number) => string;
+  next: (index: number) => ComponentChildren;
   children: (index: number) => ComponentChildren;
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import type { History, HistoryEntry } from "../api/types";
-import { durationWords, entryWords, extended, newestAccepted, refreshed } from "./entries";
+import { entryWords, extended, newestAccepted, refreshed } from "./entries";
 
 const entry = (id: string, more: Partial<HistoryEntry> = {}): HistoryEntry => ({
   id,
@@ -74,10 +74,4 @@ test("an entry says how it ended, and where", () => {
   });
   expect(entryWords(entry("a", { failed_tier: "T9" }), [tier]).tier).toBe("at T9");
   expect(entryWords(entry("a", { state: "judging", verdict: null }), [tier]).words).toBe("Judging");
-});
-
-test("durations in words", () => {
-  expect(durationWords(83.6)).toBe("84 ms");
-  expect(durationWords(999.7)).toBe("1.0 s");
-  expect(durationWords(1234)).toBe("1.2 s");
 });

@@ -1,7 +1,7 @@
 /** A student's history of one exercise as it is shown: parts put together, rows put into words. */
 import type { History, HistoryEntry, ProblemPage } from "../api/types";
 import type { IconName } from "../parts/Icon";
-import { VERDICTS } from "../parts/verdicts";
+import { type Tone, VERDICTS } from "../parts/verdicts";
 
 /** The history read again: what is new comes first, what was loaded further down stays. */
 export function refreshed(shown: History | null, newest: History): History {
@@ -25,10 +25,9 @@ export function extended(shown: History, part: History): History {
 export const newestAccepted = (history: History): HistoryEntry | null =>
   history.submissions.find(({ verdict, kind }) => verdict === "AC" && kind === "submit") ?? null;
 
-export interface EntryWords {
+interface EntryWords {
   icon: IconName;
-  /** "pass", "fail", "limit", "skip" or "fault", for the colour. */
-  tone: string;
+  tone: Tone;
   words: string;
   code: string | null;
   /** "at T1 Oracle"; empty where there is no tier to name. */
@@ -55,9 +54,4 @@ function tierWords({ failed_tier: id }: HistoryEntry, tiers: ProblemPage["tiers"
   if (id === null) return "";
   const tier = tiers.find((each) => each.id === id);
   return tier ? `at ${tier.id} ${tier.title}` : `at ${id}`;
-}
-
-/** "84 ms", "1.2 s". */
-export function durationWords(ms: number): string {
-  return ms < 999.5 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
 }

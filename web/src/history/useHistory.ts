@@ -25,10 +25,12 @@ export function useHistory(slug: string, finished: number, openId: string | null
   const [moreTrouble, setMoreTrouble] = useState<string | null>(null);
 
   const load = useCallback(async () => {
-    shown.current = refreshed(shown.current, await getHistory(slug));
-    return shown.current;
+    const newest = await getHistory(slug);
+    // Put together with what is shown by now: more of it may have been loaded meanwhile.
+    return refreshed(shown.current, newest);
   }, [slug]);
   const { value, trouble, reload, put } = useLoaded(load, null, finished);
+  shown.current = value;
 
   useEffect(() => {
     const known = shown.current?.submissions.some(({ id }) => id === openId) ?? true;
@@ -54,8 +56,7 @@ export function useHistory(slug: string, finished: number, openId: string | null
         (part) => {
           // Read again meanwhile, the end may be elsewhere: the part would leave a gap.
           if (shown.current?.next !== before) return;
-          shown.current = extended(shown.current, part);
-          put(shown.current);
+          put(extended(shown.current, part));
         },
         (error: unknown) => {
           setMoreTrouble(sentenceOf(error));

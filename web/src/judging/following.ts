@@ -12,7 +12,7 @@ import type { Action } from "./reducer";
 
 const NOT_FOUND = 404;
 
-export interface Follower {
+interface Follower {
   act: (action: Action) => void;
   /** The judge does not know the submission, or does not show it to this student. */
   onGone: () => void;
@@ -40,6 +40,8 @@ export class Following {
 
   /** Follow what was accepted just now. */
   listen(): void {
+    // The page may have been left while the judge was asked: nobody would close the stream.
+    if (this.#isOver) return;
     this.#closeStream?.();
     this.#act({ type: "connection", state: "anew" });
     this.#closeStream = this.#ports.listen(this.#id, {

@@ -34,8 +34,8 @@ export class Memory {
 
   /** The storages come as functions: where they are forbidden, asking for them already throws. */
   constructor(slug: string, lasting: () => Keeper, session: () => Keeper) {
-    this.#unsent = `judge.unsent.${slug}.`;
-    this.#newest = `judge.newest.${slug}`;
+    this.#unsent = `judge:unsent:${slug}:`;
+    this.#newest = `judge:newest:${slug}`;
     this.#lasting = lasting;
     this.#session = session;
   }

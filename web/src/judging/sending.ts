@@ -8,6 +8,7 @@
  */
 import { Refused } from "../api/http";
 import type { AcceptedSubmission, Kind } from "../api/types";
+import { sameFiles } from "../parts/files";
 import { delayMs } from "./backoff";
 import type { Memory, Unsent } from "./memory";
 import type { Ports } from "./ports";
@@ -139,10 +140,3 @@ export class Sender {
 
 /** The judge is there but what it keeps submissions in is not: it says so, and when to come back. */
 const isAway = (refused: Refused): boolean => refused.status === 503;
-
-function sameFiles(one: Record<string, string>, other: Record<string, string>): boolean {
-  const names = Object.keys(one);
-  return (
-    names.length === Object.keys(other).length && names.every((name) => one[name] === other[name])
-  );
-}

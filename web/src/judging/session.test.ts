@@ -259,6 +259,15 @@ test("an unsent submission survives a reload with its key", async () => {
   expect(world.lasting.length).toBe(0);
 });
 
+test("a page that was left while a submission was opened listens to nothing", async () => {
+  world.results.set("a", result("a", "judging"));
+  const session = world.visit();
+  session.open("a");
+  session.end();
+  await settle();
+  expect(world.streams).toEqual([]);
+});
+
 test("a page that was left sends no more", async () => {
   const session = world.visit();
   session.send("submit", FILES);
@@ -401,8 +410,8 @@ test("two tabs send and follow each their own", async () => {
   other.send("submit", FILES);
   await settle();
   expect([one.view.value?.id, other.view.value?.id]).toEqual(["a", "b"]);
-  expect(world.session.getItem("judge.newest.softmax")).toContain('"a"');
-  expect(session.getItem("judge.newest.softmax")).toContain('"b"');
+  expect(world.session.getItem("judge:newest:softmax")).toContain('"a"');
+  expect(session.getItem("judge:newest:softmax")).toContain('"b"');
 });
 
 test("a browser that keeps nothing still submits", async () => {
@@ -431,8 +440,8 @@ test("what was pressed last is resumed, for a day", () => {
 });
 
 test("what is no unsent submission is not taken for one", () => {
-  world.lasting.setItem("judge.unsent.softmax.1", "{");
-  world.lasting.setItem("judge.unsent.softmax.2", '{"key":"2"}');
+  world.lasting.setItem("judge:unsent:softmax:1", "{");
+  world.lasting.setItem("judge:unsent:softmax:2", '{"key":"2"}');
   const memory = new Memory("softmax", world.ports.lasting, world.ports.session);
   expect(memory.unsent(0)).toBeNull();
 });

@@ -15,7 +15,7 @@ import type {
 } from "../api/types";
 
 /** "waiting": not begun. "running": its checks are running. "finished": it has its verdict. */
-export type TierPhase = "waiting" | "running" | "finished";
+type TierPhase = "waiting" | "running" | "finished";
 
 export interface TierView {
   id: string;
@@ -29,9 +29,9 @@ export interface TierView {
 }
 
 /**
- * "opening": an earlier one, being read from the judge. "sending": on its way to the judge. "unsent": the judge was not reached; it is sent when it is.
- * "refused": the judge said no, `refusal` says why. "queued", "judging", "finished": as the judge
- * says.
+ * "opening": an earlier one, being read from the judge. "sending": on its way to the judge.
+ * "unsent": the judge was not reached; it is sent when it is. "refused": the judge said no,
+ * `refusal` says why. "queued", "judging", "finished": as the judge says.
  */
 export type Phase =
   "opening" | "sending" | "unsent" | "refused" | "queued" | "judging" | "finished";

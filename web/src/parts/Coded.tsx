@@ -1,5 +1,5 @@
 /** A piece of a sentence; `code` stood between backticks. */
-export interface Span {
+interface Span {
   text: string;
   code: boolean;
 }

@@ -3,7 +3,7 @@ import "./KeysDialog.css";
 import type { Ref } from "preact";
 import { useImperativeHandle, useRef } from "preact/hooks";
 
-import { MODIFIER } from "../editor/platform";
+import { MODIFIER } from "./platform";
 
 /** Opens the list of keys. */
 export interface KeysHandle {

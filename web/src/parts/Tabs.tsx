@@ -10,6 +10,8 @@ interface Props<Id extends string> {
   label: string;
   /** Tabs are `{name}-tab-{id}`, their panels must be `{name}-panel-{id}`. */
   name: string;
+  /** The id of the one panel of all of them, where it is the same one. */
+  panel?: string;
   class: string;
   tabs: readonly Tab<Id>[];
   active: Id;
@@ -18,8 +20,10 @@ interface Props<Id extends string> {
 
 /** A row of tabs: one of them is in the tab order, arrows, Home and End go to the others. */
 export function Tabs<Id extends string>(props: Props<Id>) {
-  const { label, name, tabs, active, onSelect } = props;
+  const { label, name, panel, tabs, active, onSelect } = props;
   const onKeyDown = (event: KeyboardEvent & { currentTarget: HTMLElement }) => {
+    // With Alt, the arrows are the browser's: back and forth.
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
     const next = neighbour(
       tabs.map((tab) => tab.id),
       active,
@@ -38,7 +42,7 @@ export function Tabs<Id extends string>(props: Props<Id>) {
           type="button"
           role="tab"
           id={`${name}-tab-${tab.id}`}
-          aria-controls={`${name}-panel-${tab.id}`}
+          aria-controls={panel ?? `${name}-panel-${tab.id}`}
           aria-selected={tab.id === active}
           tabIndex={tab.id === active ? 0 : -1}
           onClick={() => {

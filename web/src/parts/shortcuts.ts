@@ -5,13 +5,13 @@
  */
 import { useEffect, useRef } from "preact/hooks";
 
-export type Shortcuts = Record<string, () => void>;
+type Shortcuts = Record<string, () => void>;
 
 /** A key that begins a pair is waited on this long. */
 const PAIR_MS = 1500;
 
 /** What a key does: a shortcut by name, and the key that now waits for a second one. */
-export interface Stroke {
+interface Stroke {
   shortcut: string | null;
   waiting: string | null;
 }

@@ -10,11 +10,11 @@ const UNITS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
 ];
 const WORDS = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 
-/** "3 hours ago"; "just now" below a minute. */
+/** "3 hours ago", when that many whole ones have passed; "just now" below a minute. */
 export function relative(atMs: number, nowMs: number): string {
   const seconds = (atMs - nowMs) / 1000;
   for (const [unit, length] of UNITS) {
-    if (Math.abs(seconds) >= length) return WORDS.format(Math.round(seconds / length), unit);
+    if (Math.abs(seconds) >= length) return WORDS.format(Math.trunc(seconds / length), unit);
   }
   return "just now";
 }

@@ -4,10 +4,10 @@ import type { ComponentChildren } from "preact";
 
 import type { CheckResult, Detail, Diagnosis, Frame, ProblemPage } from "../api/types";
 import type { JudgingView } from "../judging/view";
-import { measure } from "./amounts";
+import { measure } from "../parts/amounts";
+import { Coded } from "../parts/Coded";
 import { ExpectedGot } from "./ExpectedGot";
 import { Frames } from "./Frames";
-import { Prose } from "./Prose";
 import { Replay } from "./Replay";
 
 interface Props {
@@ -26,7 +26,7 @@ export function CheckReport({ check, diagnosis, problem, view, onReveal }: Props
     <div class="check-report">
       {check.message && (
         <p class="check-report-found">
-          <Prose text={check.message} />
+          <Coded text={check.message} />
         </p>
       )}
       {detail && <Frames frames={detail.frames} onReveal={onReveal} />}
@@ -34,12 +34,12 @@ export function CheckReport({ check, diagnosis, problem, view, onReveal }: Props
       {detail && <ExpectedGot expected={detail.expected ?? null} got={detail.got ?? null} />}
       {diagnosis.map((each) => (
         <Remark key={each.pitfall} title="Hint">
-          <Prose text={each.hint} />
+          <Coded text={each.hint} />
         </Remark>
       ))}
       {check.why && (
         <Remark title="Why it matters">
-          <Prose text={check.why} />
+          <Coded text={check.why} />
         </Remark>
       )}
       <Replay problem={problem} seed={view.seed} />

@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 const SECOND_MS = 1000;
 
 /** Whole seconds until `atMs`, 0 when it has passed; told again every second. */
-export function useSecondsUntil(atMs: number): number {
+function useSecondsUntil(atMs: number): number {
   const [nowMs, setNowMs] = useState(() => Date.now());
   const left = Math.max(0, Math.ceil((atMs - nowMs) / SECOND_MS));
   const isOver = left === 0;

@@ -54,7 +54,7 @@ function Entries({ title, table, texts }: EntriesProps) {
   const { dtype, shape, row_labels, column_labels, differs } = table;
   return (
     // What scrolls can be reached by keyboard.
-    <div class="expected-got-side" role="region" aria-label={`${title}, table`} tabIndex={0}>
+    <div class="expected-got-side" role="group" aria-label={`${title}, table`} tabIndex={0}>
       <table>
         <caption>
           <b>{title}</b> {dtype} [{shape.join(", ")}]{place(table)}

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 
 import type { ProblemPage } from "../api/types";
 import { Icon } from "../parts/Icon";
+import { shortcut } from "../parts/platform";
 
 const SHOWN_MS = 2000;
 
@@ -44,7 +45,7 @@ export function Replay({ problem, seed }: Props) {
 }
 
 /** Several files are judged as the folder they are in. */
-export function replayCommand({ slug, files }: ProblemPage, seed: number): string {
+function replayCommand({ slug, files }: ProblemPage, seed: number): string {
   const [only, ...more] = files.map((file) => file.name);
   return `judge run ${slug} ${more.length === 0 && only !== undefined ? only : "."} --seed ${seed}`;
 }
@@ -61,5 +62,5 @@ async function copied(text: string): Promise<boolean> {
 
 function selected(element: HTMLElement | null): string {
   if (element) getSelection()?.selectAllChildren(element);
-  return "Selected, copy it with Ctrl+C";
+  return `Selected, copy it with ${shortcut("C")}`;
 }

@@ -5,9 +5,9 @@ import { useState } from "preact/hooks";
 import type { Frame, ProblemPage } from "../api/types";
 import { Charts } from "../charts/Charts";
 import { isScratch, type JudgingView } from "../judging/view";
+import { counted } from "../parts/amounts";
 import { VERDICTS } from "../parts/verdicts";
 import { Announcer } from "./Announcer";
-import { counted } from "./amounts";
 import { Frames } from "./Frames";
 import { Headline } from "./Headline";
 import { Printed } from "./Printed";
@@ -16,7 +16,7 @@ import { TierPanel } from "./TierPanel";
 import { TierRail } from "./TierRail";
 import { checkCounts } from "./words";
 
-export interface ResultsProps {
+interface ResultsProps {
   problem: ProblemPage;
   view: JudgingView | null;
   onReveal: (frame: Frame) => void;

@@ -4,11 +4,11 @@ import { useState } from "preact/hooks";
 
 import type { CheckResult, Diagnosis, Frame, ProblemPage } from "../api/types";
 import type { JudgingView, TierView } from "../judging/view";
+import { counted } from "../parts/amounts";
+import { Coded } from "../parts/Coded";
 import { Icon } from "../parts/Icon";
 import { VERDICTS } from "../parts/verdicts";
-import { counted } from "./amounts";
 import { CheckReport } from "./CheckReport";
-import { Prose } from "./Prose";
 import { failingTier, firstFailing, grouped } from "./selection";
 import { skipReason } from "./words";
 
@@ -33,7 +33,9 @@ export function TierPanel({ problem, view, tier, onReveal }: Props) {
         <p class="tier-panel-note">{skipReason(tier, view, problem.tiers)}</p>
       )}
       {tier.checks.length === 0 && tier.verdict === null && (
-        <p class="tier-panel-note">{about(problem, tier)}</p>
+        <p class="tier-panel-note">
+          <Coded text={about(problem, tier)} />
+        </p>
       )}
       {failed.map((check) => (
         <FailedCheck
@@ -78,7 +80,7 @@ function FailedCheck({ check, isFirst, ...rest }: FailedProps) {
         <Icon name={tone} />
         <span class="failed-check-word">{short}</span>
         <span class="failed-check-title">
-          <Prose text={check.title} />
+          <Coded text={check.title} />
         </span>
         <Icon name="chevron" />
       </summary>
@@ -98,7 +100,7 @@ function BriefChecks({ checks, words }: { checks: readonly CheckResult[]; words:
             <Icon name={VERDICTS[check.verdict].tone} />
             <span>
               <span class="visually-hidden">{`${VERDICTS[check.verdict].short}: `}</span>
-              <Prose text={check.title} />
+              <Coded text={check.title} />
             </span>
           </li>
         ))}

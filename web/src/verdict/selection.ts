@@ -20,7 +20,7 @@ export const failingTier = (view: JudgingView): TierView | null =>
 export const shownTier = (view: JudgingView, chosen: string | null): TierView | null =>
   view.tiers.find((tier) => tier.id === chosen) ?? failingTier(view) ?? view.tiers[0] ?? null;
 
-export interface Groups {
+interface Groups {
   failed: CheckResult[];
   passed: CheckResult[];
   skipped: CheckResult[];

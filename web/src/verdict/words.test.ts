@@ -3,7 +3,6 @@ import { describe, expect, test } from "vitest";
 import type { CheckResult, Verdict } from "../api/types";
 import type { JudgingView, TierView } from "../judging/view";
 import { aligned, alignedTogether } from "./align";
-import { bytes, measure, percent, roughly, seconds } from "./amounts";
 import { firstFailing, shownTier } from "./selection";
 import { headline, limitOf, skipReason, statements, tileState } from "./words";
 
@@ -211,38 +210,11 @@ describe("what is said aloud", () => {
   });
 });
 
-describe("amounts", () => {
-  test("times are short", () => {
-    expect([seconds(340), seconds(9994), seconds(12_400)]).toEqual(["0.34 s", "9.99 s", "12 s"]);
-    expect([roughly(400), roughly(21_000), roughly(150_000)]).toEqual([
-      "about 1 s",
-      "about 20 s",
-      "about 3 min",
-    ]);
-  });
-
-  test("a score is 100 % only when nothing is missing", () => {
-    expect([percent(0), percent(0.999), percent(1)]).toEqual(["0 %", "99 %", "100 %"]);
-  });
-
-  test("memory is in units of 1024", () => {
-    expect([bytes(512 * 2 ** 20), bytes(1000), bytes(1536)]).toEqual([
-      "512 MiB",
-      "1000 bytes",
-      "1.5 KiB",
-    ]);
-  });
-
-  test("errors have three digits, and may be no numbers", () => {
-    expect([measure(0.14025), measure(1.2e-9), measure("NaN")]).toEqual(["0.14", "1.2e-9", "NaN"]);
-  });
-
-  test("only a broken limit is told", () => {
-    expect(limitOf("TLE", LIMITS)[0]).toContain("10 s a tier");
-    expect(limitOf("OLE", LIMITS)).toEqual(["the limit is 1 MiB"]);
-    expect(limitOf("WA", LIMITS)).toEqual([]);
-    expect(limitOf("TLE", null)).toEqual([]);
-  });
+test("only a broken limit is told", () => {
+  expect(limitOf("TLE", LIMITS)[0]).toContain("10 s a tier");
+  expect(limitOf("OLE", LIMITS)).toEqual(["the limit is 1 MiB"]);
+  expect(limitOf("WA", LIMITS)).toEqual([]);
+  expect(limitOf("TLE", null)).toEqual([]);
 });
 
 describe("columns of numbers", () => {

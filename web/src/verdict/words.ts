@@ -2,9 +2,9 @@
 import type { Limits, ProblemPage, TierToPass, Verdict } from "../api/types";
 import { examples } from "../judging/reducer";
 import { isScratch, type JudgingView, type TierView } from "../judging/view";
+import { bytes, counted, percent, roughly, seconds } from "../parts/amounts";
 import type { IconName } from "../parts/Icon";
 import { type Tone, VERDICTS } from "../parts/verdicts";
-import { bytes, counted, percent, roughly, seconds } from "./amounts";
 import { failingTier } from "./selection";
 
 export interface Headline {
@@ -146,7 +146,7 @@ export function limitOf(verdict: Verdict, limits: Limits | null): string[] {
 export const name = (tier: Pick<TierView, "id" | "title">): string =>
   `${tier.id} ${tier.title}`.trim();
 
-export interface TileState {
+interface TileState {
   icon: IconName;
   tone: Tone | null;
   words: string;
@@ -168,7 +168,7 @@ export function tileState(tier: TierView, view: JudgingView): TileState {
 }
 
 /** Whether a run executes none of the tier's checks. */
-export const isLeftOut = (tier: TierView, view: JudgingView): boolean =>
+const isLeftOut = (tier: TierView, view: JudgingView): boolean =>
   view.kind === "run" && tier.total === 0 && (tier.verdict === null || tier.verdict === "SK");
 
 /** Why a tier was not run. */

@@ -26,6 +26,10 @@ export function bytes(count: number): string {
   return `${Number.isInteger(amount) ? amount : amount.toFixed(1)} ${UNITS[power] ?? ""}`;
 }
 
+/** "7 of 12 students solved it". */
+export const passRate = ({ tried, solved }: { tried: number; solved: number }): string =>
+  `${solved} of ${counted(tried, "student")} solved it`;
+
 /** "1 check", "3 checks". */
 export const counted = (count: number, noun: string): string =>
   `${count} ${noun}${count === 1 ? "" : "s"}`;
