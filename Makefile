@@ -32,7 +32,7 @@ demo: image ## judge the reference, an alternative and three known mistakes
 
 test: image ## run all tests
 	$(BIN)/python scripts/build_page.py npm test
-	$(BIN)/pytest -m owns_engine tests/sandbox
+	$(BIN)/pytest -m owns_engine tests/sandbox tests/test_cli.py
 	$(BIN)/pytest -m "not owns_engine and not restarts_engine" $(TEST_ARGS)
 
 chaos: image ## judge a thousand submissions while workers are killed

@@ -52,11 +52,20 @@ class Watchdog:
 def descendants(pid: int) -> list[int]:
     """Children of a process, their children and so on; empty when it is gone."""
     found = []
-    for path in PROC.glob(f"{pid}/task/*/children"):
+    tasks = PROC / str(pid) / "task"
+    for thread in _names(tasks):
         with contextlib.suppress(OSError):
-            for child in map(int, path.read_text().split()):
+            for child in map(int, (tasks / thread / "children").read_text().split()):
                 found += [child, *descendants(child)]
     return found
+
+
+def _names(folder: Path) -> list[str]:
+    """What is in a folder; nothing when it is gone. A glob would raise where it goes meanwhile."""
+    try:
+        return os.listdir(folder)  # noqa: PTH208  # names are wanted, not paths
+    except OSError:
+        return []
 
 
 def resident_bytes(pid: int) -> int:

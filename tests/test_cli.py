@@ -297,6 +297,7 @@ def test_json_has_a_result_per_line_in_the_order_of_the_paths(
     assert "judge: folder: only the .py files in it are taken, not notes.txt\n" in ended.err
 
 
+@pytest.mark.owns_engine
 @pytest.mark.parametrize(
     ("number", "moment"),
     [(signal.SIGINT, "starting the sandbox"), (signal.SIGTERM, "T1")],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import time
@@ -55,4 +56,5 @@ def freeze(box: Box) -> None:
         return
     assert isinstance(box, BwrapBox)
     for pid in (box.pid, *descendants(box.pid)):
-        os.kill(pid, signal.SIGSTOP)
+        with contextlib.suppress(ProcessLookupError):  # a child may end before its turn
+            os.kill(pid, signal.SIGSTOP)

@@ -11,6 +11,7 @@ a JE by design, and would tell nothing.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import random
 import signal
@@ -183,11 +184,9 @@ class Chaos:
 def children(pid: int) -> list[int]:
     """Process ids of the children of a process."""
     found: list[int] = []
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        try:
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it may end meanwhile
+        for task in Path(f"/proc/{pid}/task").glob("*/children"):
             found += map(int, task.read_text().split())
-        except (FileNotFoundError, ProcessLookupError):
-            continue
     return found
 
 
