@@ -157,7 +157,7 @@ def test_a_tier_may_require_the_first_one_through_another(tmp_path: Path) -> Non
     assert [tier.requires for tier in problem.tiers] == [(), ("T0",), ("T1",)]
 
 
-@pytest.mark.parametrize("line", ['forbidden = ["sorted"]', 'needs = ["x"]', 'used_by = ["x"]'])
+@pytest.mark.parametrize("line", ['forbidden = ["sorted"]', 'used_by = ["x"]'])
 def test_a_key_that_nothing_enforces_is_refused(tmp_path: Path, line: str) -> None:
     broken = MANIFEST.replace("tags =", f"{line}\ntags =")
     fault = only_fault(write_problem(tmp_path, problem_toml=broken))
