@@ -129,9 +129,13 @@ def _hash_of(root: Path, files: list[Path]) -> str:
 def npm(root: Path, *words: str) -> int:
     """Run npm in web/; its exit status. Raises `NotBuilt` when there is none."""
     command, folder = _npm()
-    path = os.pathsep.join([str(folder), os.environ.get("PATH", "")])
+    # What the system trusts, as pip does: behind a company's proxy npm would wait and give up.
+    extra = {
+        "PATH": os.pathsep.join([str(folder), os.environ.get("PATH", "")]),
+        "NODE_USE_SYSTEM_CA": "1",
+    }
     return subprocess.run(
-        [*command, *words], cwd=root / WEB, env=os.environ | {"PATH": path}, check=False
+        [*command, *words], cwd=root / WEB, env=os.environ | extra, check=False
     ).returncode
 
 
