@@ -367,14 +367,8 @@ def test_a_server_is_bounded_and_has_no_network_and_no_files(tmp_path: Path) -> 
 
 def children(pid: int) -> list[int]:
     """The process of a server below its bubblewrap, once it runs."""
-    found = [pid]
-    for each in found:
-        try:
-            below = Path(f"/proc/{each}/task/{each}/children").read_text().split()
-        except OSError:
-            below = []
-        found += [int(child) for child in below]
-    return [each for each in found if Path(f"/proc/{each}/comm").read_text().strip() == "ty"]
+    below = [pid, *descendants(pid)]
+    return [each for each in below if Path(f"/proc/{each}/comm").read_text().strip() == "ty"]
 
 
 # --- who may come ---------------------------------------------------------------------------------
