@@ -1,0 +1,1 @@
+"""The parts of a Transformer, built chapter by chapter."""
