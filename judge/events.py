@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
 
-from judge.results import Chart, CheckResult, Diagnosis, Output, Record
+from judge.results import Chart, CheckResult, Diagnosis, Mutation, Output, Record
 from judge.verdicts import Verdict
 
 
@@ -48,6 +48,19 @@ class TierFinished(Record):
     total: int
 
 
+class MutantFinished(Record):
+    """The student's tests ran on a mutant: `killed_by` are those that failed.
+
+    `done` of `total` mutants have been tried, this one included.
+    """
+
+    type: Literal["mutant_finished"] = "mutant_finished"
+    mutant: str
+    killed_by: list[str]
+    done: int
+    total: int
+
+
 class Restarted(Record):
     """Something of ours failed: what came before is void. Judging starts anew, or ends as JE."""
 
@@ -61,12 +74,13 @@ class Finished(Record):
     verdict: Verdict
     score: float
     diagnosis: list[Diagnosis] = []
+    mutation: Mutation | None = None
     output: Output = Output()
     spans: dict[str, float] = {}
 
 
 Event = Annotated[
-    TierStarted | CheckFinished | ChartDrawn | TierFinished | Restarted | Finished,
+    TierStarted | CheckFinished | ChartDrawn | TierFinished | MutantFinished | Restarted | Finished,
     Field(discriminator="type"),
 ]
 EVENT: TypeAdapter[Event] = TypeAdapter(Event)
@@ -92,6 +106,7 @@ StreamEvent = Annotated[
     | CheckFinished
     | ChartDrawn
     | TierFinished
+    | MutantFinished
     | Restarted
     | Finished,
     Field(discriminator="type"),

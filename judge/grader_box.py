@@ -19,12 +19,14 @@ from judge.faults import BrokenChecks, Lost, NotStarted, RunnerLost
 from judge.grader.messages import (
     CheckCard,
     FromGrader,
+    GradedMutant,
     GraderReady,
     GraderTier,
     Job,
     JobEvent,
     JobLost,
     OpenProblem,
+    OwnTestsPack,
     Ping,
     Pitfall,
     Pong,
@@ -35,6 +37,7 @@ from judge.grader.messages import (
     ToGrader,
     encode,
 )
+from judge.own_tests import public_names
 from judge.problem import Problem
 from judge.slots import START_PATIENCE_S
 from sandbox.boxes import Box, BoxSpec, Role, SandboxError
@@ -215,9 +218,8 @@ def pack_of(problem: Problem) -> ProblemPack:
     return ProblemPack(
         slug=problem.slug,
         version=problem.version,
-        main=problem.main_file,
+        setting=problem.setting,
         reference=problem.reference,
-        provided=problem.provided,
         tiers=tuple(
             GraderTier(tier.id, tier.checks, tier.requires, tier.visible) for tier in problem.tiers
         ),
@@ -228,4 +230,22 @@ def pack_of(problem: Problem) -> ProblemPack:
         ),
         files=dict(problem.contents),
         check_patience_s=CHECK_PATIENCE_FACTOR * problem.limits.wall_s,
+        own_tests=_own_tests(problem),
+    )
+
+
+def _own_tests(problem: Problem) -> OwnTestsPack | None:
+    own = problem.manifest.tests
+    if own is None:
+        return None
+    names = public_names([mutant.id for mutant in problem.graded_mutants])
+    return OwnTestsPack(
+        imports=own.imports,
+        threshold=own.threshold,
+        must_kill=tuple(names[mutant] for mutant in problem.must_kill),
+        alternatives=tuple(kept.source for kept in problem.accepted),
+        mutants=tuple(
+            GradedMutant(names[mutant.id], mutant.title, mutant.symptom, problem.mutate(mutant))
+            for mutant in problem.graded_mutants
+        ),
     )

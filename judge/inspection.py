@@ -20,9 +20,14 @@ PROVIDED = "provided.py"
 STATEMENT = "statement.md"
 EDITORIAL = "editorial.md"
 CONTRACT = "contract.pyi"
+HARNESS = "harness.py"
+PACKAGES = "packages"
+NEEDS = "needs"
 ACCEPTED = "submissions/accepted"
 REJECTED = "submissions/rejected"
 MIN_ACCEPTED = 3
+MAX_LIBRARY_BYTES = 512 << 10  # a submission and its library are sent in one header of 1 MiB
+_MODULE_PATH = re.compile(r"(?:[A-Za-z_][A-Za-z0-9_]*/)+[A-Za-z_][A-Za-z0-9_]*\.py")
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,9 @@ class Inspection:
         yield from self._names()
         yield from self._tiers()
         yield from self._files()
+        yield from self._packages()
+        yield from self._own_tests()
+        yield from self._takeaways()
         yield from self._required_files()
         yield from self._python()
         yield from self._checks()
@@ -104,8 +112,99 @@ class Inspection:
             yield self._manifest_fault(
                 ("files",), f"two files are called {name!r}", "rename one of them"
             )
+        if self.manifest.files[0].role != "solution":
+            yield self._manifest_fault(
+                ("files", 0, "role"), "the first file is not a solution", "put the solution first"
+            )
         for index, file in enumerate(self.manifest.files):
             yield from self._exists(file.starter, ("files", index, "starter"))
+            if (file.role == "tests") != file.name.startswith("tests/"):
+                yield self._manifest_fault(
+                    ("files", index, "name"), f"{file.name} has the role {file.role}",
+                    "tests are called tests/test_....py, and nothing else is",
+                )  # fmt: skip
+            if file.module is not None and index > 0:
+                yield self._manifest_fault(
+                    ("files", index, "module"), "only the first file can have a `module`",
+                    "remove it: the others are imported by their own names",
+                )  # fmt: skip
+
+    def _packages(self) -> Iterator[Fault]:
+        """Packages are there, and hold the place where the solution is to be a module."""
+        modules = {name.removeprefix(f"{PACKAGES}/") for name in self.contents}
+        for name in self.manifest.packages:
+            if f"{name}/__init__.py" not in modules:
+                yield self._manifest_fault(
+                    ("packages",), f"there is no package {name!r} beside the exercises",
+                    f"write {PACKAGES}/{name}/__init__.py in the folder of all exercises",
+                )  # fmt: skip
+        library = {name for name in self.contents if name.startswith(f"{PACKAGES}/")}
+        for name in sorted(library):
+            if not _MODULE_PATH.fullmatch(name):
+                path = self.folder.parent / name
+                yield Fault(
+                    path, 1, "no import leads to a file of this name",
+                    "use letters, digits and underscores, also in the names of folders",
+                )  # fmt: skip
+        if sum(len(self.contents[name]) for name in library) > MAX_LIBRARY_BYTES:
+            yield self._manifest_fault(
+                ("packages",), f"the packages have more than {MAX_LIBRARY_BYTES >> 10} KiB",
+                "make them smaller: they travel with every submission",
+            )  # fmt: skip
+        module = self.manifest.files[0].module or ""
+        if module and f"{module.replace('.', '/')}.py" in modules:
+            yield self._manifest_fault(
+                ("files", 0, "module"), f"{module} is in the package already",
+                "remove it there: it is what the student writes",
+            )  # fmt: skip
+        solutions = [file for file in self.manifest.files if file.role == "solution"]
+        if module and len(solutions) > 1:
+            yield self._manifest_fault(
+                ("files", 0, "module"), "a solution that others build on is one file",
+                "join the files, or leave `module` out",
+            )  # fmt: skip
+        parent = module.rpartition(".")[0].replace(".", "/")
+        if parent and f"{parent}/__init__.py" not in modules:
+            yield self._manifest_fault(
+                ("files", 0, "module"), f"{module} has no package to be in",
+                "name its package in `packages`, or leave `module` out",
+            )  # fmt: skip
+
+    def _own_tests(self) -> Iterator[Fault]:
+        """What grades students' tests is there when they may hand some in, and only then."""
+        own, graded = self.manifest.tests, [mutant.id for mutant in self.mutants if mutant.graded]
+        takes = any(file.role == "tests" for file in self.manifest.files)
+        if takes != (own is not None):
+            yield self._manifest_fault(
+                ("tests",) if own else ("files",),
+                "a file of role tests and a table [tests] belong together",
+                "write both, or none of them",
+            )
+        if own is None:
+            return
+        if not graded:
+            yield self._manifest_fault(
+                ("tests",), "no mutant grades the tests", f"write `graded = true` in {MUTANTS}"
+            )
+        for name in own.must_kill or ():
+            if name not in graded:
+                yield self._manifest_fault(
+                    ("tests", "must_kill"), f"{name!r} is no graded mutant", "correct the name"
+                )
+
+    def _takeaways(self) -> Iterator[Fault]:
+        known = {
+            f"{PurePosixPath(tier.checks).stem}::{function.name}"
+            for tier in self.manifest.tiers
+            for function in _check_functions(self.contents.get(tier.checks, b""))
+        }
+        for index, takeaway in enumerate(self.manifest.takeaways):
+            for name in takeaway.checks:
+                if name not in known:
+                    yield self._manifest_fault(
+                        ("takeaways", index, "checks"), f"there is no check {name!r}",
+                        "correct the name",
+                    )  # fmt: skip
 
     def _required_files(self) -> Iterator[Fault]:
         for name in (STATEMENT, REFERENCE, CONTRACT):
@@ -115,7 +214,7 @@ class Inspection:
 
     def _python(self) -> Iterator[Fault]:
         """The problem's own code compiles, and nothing a student may submit is above the limit."""
-        own = {REFERENCE, PROVIDED, *(file.starter for file in self.manifest.files)}
+        own = {REFERENCE, PROVIDED, HARNESS, *(file.starter for file in self.manifest.files)}
         own.update(name for name in self.contents if _is_check(name))
         for name in sorted(own & set(self.contents)):
             yield from self._compiles(name, self.contents[name])

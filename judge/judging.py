@@ -29,7 +29,9 @@ from typing import Self
 from judge.events import Event, Finished, Restarted
 from judge.faults import BrokenChecks, JudgeFault, Lost, NotStarted, RunnerLost, Untried
 from judge.grader.messages import CheckCard, Job, JobLimits
+from judge.grader.trials import REFERENCE_RUNS
 from judge.grader_box import GraderBox, grader_spec, wait_for_grader
+from judge.own_tests import MAX_TEST_FILES, is_tests_file
 from judge.problem import Problem
 from judge.recording import Recording
 from judge.results import SEED_BITS, ChartSource, Environment, Kind, Result
@@ -264,7 +266,8 @@ class Judge:
         grader = self._running_grader()
         began = time.monotonic()
         recording.checks = grader.open(problem)
-        if (reason := too_large(problem, judging.files)) is not None:
+        parts = _Parts.of(problem, judging.files, recording)
+        if (reason := parts.refusal(problem, recording.kind)) is not None:
             judging.refuse(reason, Verdict.CE)
             return
         opened = time.monotonic()
@@ -274,22 +277,24 @@ class Judge:
             "open": round((opened - began) * 1000, 3),
             "box": round((time.monotonic() - opened) * 1000, 3),
         }
-        files = dict(judging.files)
-        scratch = files.pop(SCRATCH_FILE) if recording.scratch else None
+        limits = JobLimits.of(problem.limits_of(recording.kind))
+        turns = _turns(problem, recording.kind)
         job = Job(
             id=f"{recording.id}-{secrets.token_hex(4)}",
             version=problem.version,
-            files=files,
+            files=parts.solution,
             seed=recording.seed,
-            limits=JobLimits.of(problem.limits),
+            limits=limits,
             runner=f"{SHARED_FOLDER}/{box.id}.sock",
-            tiers=len(problem.tiers),
+            tiers=turns,
             sent_s=time.monotonic(),
             visible_only=recording.kind == "run",
-            scratch=scratch,
+            scratch=parts.scratch,
+            tests=parts.tests,
+            dependencies=parts.dependencies,
             charts_of=judging.charts_of,
         )
-        patience_s = 90 + 4 * problem.limits.wall_s * len(problem.tiers)
+        patience_s = 90 + 4 * limits.wall_s * turns
         judging.sent = True
         for event in grader.judge(job, patience_s):
             if isinstance(event, Finished) and recording.was_too_slow and not slot.answers():
@@ -387,6 +392,48 @@ class Judge:
                     self._pool.give_back(slot)
         if self._reserve is not None:
             self._reserve.check()
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """The files of a submission by what they are for; `own` are those that the student wrote."""
+
+    own: dict[str, bytes]
+    solution: dict[str, bytes]
+    scratch: bytes | None
+    tests: dict[str, bytes]
+    dependencies: dict[str, bytes]
+
+    @classmethod
+    def of(cls, problem: Problem, files: Mapping[str, bytes], recording: Recording) -> _Parts:
+        """Sort them."""
+        if recording.kind == "tests":
+            own = dict(files)
+            return cls(own, {}, None, dict(sorted(own.items())), {})
+        needed = problem.needed_modules
+        # What an earlier version of the exercise needed, and this one does not, is left out.
+        own = {name: source for name, source in files.items() if "/" not in name}
+        dependencies = {name: source for name, source in files.items() if name in needed}
+        solution = dict(own)
+        scratch = solution.pop(SCRATCH_FILE) if recording.scratch else None
+        return cls(own, solution, scratch, {}, dependencies)
+
+    def refusal(self, problem: Problem, kind: Kind) -> str | None:
+        """Why nothing of it is read, in words; None when it is."""
+        if kind == "tests" and not problem.takes_tests:
+            return f"{problem.manifest.title} takes no tests."
+        if kind == "tests" and not all(map(is_tests_file, self.own)):
+            return "Tests are files such as tests/test_own.py: rename or leave out the others."
+        if kind == "tests" and not 1 <= len(self.own) <= MAX_TEST_FILES:
+            return f"Tests are 1 to {MAX_TEST_FILES} files: send tests/test_own.py."
+        return too_large(problem, self.own)
+
+
+def _turns(problem: Problem, kind: Kind) -> int:
+    """How often that much may be used."""
+    if kind != "tests":
+        return len(problem.tiers)
+    return REFERENCE_RUNS + len(problem.accepted) + len(problem.graded_mutants)
 
 
 def too_large(problem: Problem, files: Mapping[str, bytes]) -> str | None:

@@ -9,7 +9,7 @@ import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal, TypeVar, get_args
 
 from pydantic import Field, ValidationError
 from pydantic_core import ErrorDetails
@@ -18,13 +18,17 @@ from judge.results import Limits, Record
 from judge.toml_source import Location, TomlError, TomlSource
 
 _SLUG = r"^[a-z0-9]+(-[a-z0-9]+)*$"
-_MODULE_NAME = r"^[A-Za-z_][A-Za-z0-9_]*\.py$"
 _RELATIVE_PATH = r"^[A-Za-z0-9_\-]+([./][A-Za-z0-9_\-]+)*$"
 _IDENTIFIER = r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$"
 _TIER_ID = r"^[A-Z][A-Za-z0-9]*$"
+_SOURCE_NAME = r"^(tests/test_[A-Za-z0-9_]*|[A-Za-z_][A-Za-z0-9_]*)\.py$"
+_DOTTED = r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)+$"
+_CHECK_ID = r"^[A-Za-z_][A-Za-z0-9_]*::[A-Za-z_][A-Za-z0-9_]*$"
 FORMS = {
     _SLUG: "lower-case letters, digits and single hyphens",
-    _MODULE_NAME: "a Python name followed by .py, such as solution.py",
+    _SOURCE_NAME: "a Python name followed by .py, such as solution.py, or tests/test_own.py",
+    _DOTTED: "the module and the name, joined by dots, such as torch.nn.MultiheadAttention",
+    _CHECK_ID: "a file of checks without .py, two colons and a function: test_t1_oracle::test_sum",
     _RELATIVE_PATH: "a path inside the folder, such as checks/test_t0.py, of letters, digits, "
     "hyphens and underscores",
     _IDENTIFIER: "a Python name, or several joined by dots",
@@ -33,7 +37,8 @@ FORMS = {
 
 Slug = Annotated[str, Field(pattern=_SLUG, max_length=80)]
 Sentence = Annotated[str, Field(min_length=1)]
-ModuleName = Annotated[str, Field(pattern=_MODULE_NAME)]
+SourceName = Annotated[str, Field(pattern=_SOURCE_NAME, max_length=120)]
+CheckId = Annotated[str, Field(pattern=_CHECK_ID)]
 RelativePath = Annotated[str, Field(pattern=_RELATIVE_PATH)]
 Identifier = Annotated[str, Field(pattern=_IDENTIFIER)]
 Model = TypeVar("Model", bound=Record)
@@ -83,12 +88,80 @@ class Tier(Record):
 class ProblemFile(Record):
     """One `[[files]]` entry: a file the student writes; `starter` is what the editor opens with.
 
-    The first is what checks import, and what a single submitted file is taken for.
+    The first is what checks import, and what a single submitted file is taken for; it may be
+    imported by a dotted name, `module`, inside one of the `packages`. A file of role tests holds
+    the student's own tests; more of them may be added beside it.
     """
 
-    name: ModuleName
-    role: Literal["solution"] = "solution"
+    name: SourceName
+    role: Literal["solution", "tests"] = "solution"
+    module: Identifier | None = None
     starter: RelativePath
+
+
+class ForbiddenName(Record):
+    """One `[[forbidden]]` entry: what a submission may not use, and the sentence that says so.
+
+    `name` is the dotted name of a Python function, of a class, or of an operator of torch.
+    """
+
+    name: Annotated[str, Field(pattern=_DOTTED, max_length=200)]
+    rule: Sentence
+
+
+class OwnTests(Record):
+    """`[tests]`: how a student's own tests are graded.
+
+    They may import `imports` only. `threshold` is the share of the graded mutants that they must
+    kill, `must_kill` those they may not miss (by default all graded pitfalls). `wall_s` is the
+    time for all tests on one implementation.
+    """
+
+    imports: tuple[Identifier, ...]
+    threshold: float = Field(gt=0, le=1)
+    must_kill: tuple[Slug, ...] | None = None
+    wall_s: float = Field(default=10.0, gt=0, le=120)
+
+
+class Course(Record):
+    """`[course]`: the card of a chapter. `passes` is the pass through the course it belongs to.
+
+    `assumes` and `used_by` name, in words, chapters that are no exercises here.
+    """
+
+    module: Sentence
+    kind: Sentence
+    language: Sentence = "Python"
+    passes: int = Field(alias="pass", ge=0)
+    hours: Sentence
+    rung: Sentence
+    builds: Sentence
+    contract: Sentence
+    course_tests: Sentence
+    own_tests: str = ""
+    milestone: str = ""
+    assumes: tuple[Sentence, ...] = ()
+    used_by: tuple[Sentence, ...] = ()
+    later: tuple[Sentence, ...] = ()
+
+
+class Takeaway(Record):
+    """One `[[takeaways]]` entry: what stays, and the checks that show it."""
+
+    text: Sentence
+    checks: tuple[CheckId, ...] = ()
+
+
+class Example(Record):
+    """One `[[examples]]` entry: lines that can be run after the student's file, and what they say.
+
+    `reasoning` tells why, in Markdown.
+    """
+
+    title: Sentence
+    code: Sentence
+    output: Sentence
+    reasoning: str = ""
 
 
 class Mutant(Record):
@@ -96,7 +169,7 @@ class Mutant(Record):
 
     `symptom` is what the student sees, `hint` what helps. A `pitfall` is a mistake people really
     make; its hint is shown when a submission answers exactly as the mutant does. `tier` must
-    reject it.
+    reject it. Students' own tests are graded by the mutants that are `graded`.
     """
 
     id: Slug
@@ -106,6 +179,7 @@ class Mutant(Record):
     symptom: Sentence
     hint: str = ""
     pitfall: bool
+    graded: bool = False
     tier: str
 
     def apply(self, reference: bytes) -> bytes:
@@ -114,7 +188,11 @@ class Mutant(Record):
 
 
 class Manifest(Record):
-    """All of `problem.toml`. `needs` are the exercises that this one builds on, by slug."""
+    """All of `problem.toml`.
+
+    `needs` are the exercises that this one builds on, by slug. `packages` are folders in
+    `problems/packages` that submissions can import.
+    """
 
     id: Slug
     title: Sentence
@@ -123,6 +201,7 @@ class Manifest(Record):
     number: int = Field(ge=0)
     tags: tuple[str, ...] = ()
     needs: tuple[Slug, ...] = ()
+    packages: tuple[Identifier, ...] = ()
     entry_points: tuple[Identifier, ...] = Field(min_length=1)
     provided_names: tuple[Identifier, ...] = ()
     hints: tuple[Sentence, ...] = ()
@@ -130,6 +209,11 @@ class Manifest(Record):
     sources: tuple[Sentence, ...] = ()
     tiers: tuple[Tier, ...] = Field(min_length=1)
     files: tuple[ProblemFile, ...] = Field(min_length=1)
+    forbidden: tuple[ForbiddenName, ...] = ()
+    tests: OwnTests | None = None
+    course: Course | None = None
+    takeaways: tuple[Takeaway, ...] = ()
+    examples: tuple[Example, ...] = ()
 
 
 class MutantList(Record):
@@ -187,7 +271,12 @@ def _schema_fault(
         case "missing":
             return Fault(path, line, f"{where} has no `{name}`", f"add a line `{name} = ...`")
         case "extra_forbidden":
-            return Fault(path, line, f"{where} has an unknown key `{name}`", _spelling(model, name))
+            return Fault(
+                path,
+                line,
+                f"{where} has an unknown key `{name}`",
+                _spelling(_table(model, location), name),
+            )
         case "string_pattern_mismatch":
             found = str(error["input"])
             message = f"`{name}` in {where} is {found!r}, which has a form that is not allowed"
@@ -209,12 +298,22 @@ def _where(location: Location) -> str:
             return f"[{'.'.join(str(part) for part in table)}]"
 
 
+def _table(model: type[Record], location: Location) -> type[Record]:
+    """The model of the table that a location is in."""
+    for part in location[:-1]:
+        if isinstance(part, str) and part in model.model_fields:
+            model = _record_in(model.model_fields[part].annotation) or model
+    return model
+
+
+def _record_in(annotation: object) -> type[Record] | None:
+    """The model in an annotation, such as `Tier` in ``tuple[Tier, ...]``."""
+    if isinstance(annotation, type) and issubclass(annotation, Record):
+        return annotation
+    return next((found for each in get_args(annotation) if (found := _record_in(each))), None)
+
+
 def _spelling(model: type[Record], name: object) -> str:
-    close = difflib.get_close_matches(str(name), _field_names(model), n=1)
+    names = [field.alias or name for name, field in model.model_fields.items()]
+    close = difflib.get_close_matches(str(name), names, n=1)
     return f"remove it, or write `{close[0]}` if that was meant" if close else "remove it"
-
-
-def _field_names(model: type[Record]) -> set[str]:
-    """Names of all fields of a model and of the models inside it."""
-    tables = (Limits, Tier, ProblemFile, Mutant)
-    return set(model.model_fields).union(*(table.model_fields for table in tables))

@@ -21,8 +21,11 @@ from pathlib import Path, PurePosixPath
 
 from judge.inspection import (
     ACCEPTED,
+    HARNESS,
     MANIFEST,
     MUTANTS,
+    NEEDS,
+    PACKAGES,
     PROVIDED,
     REFERENCE,
     REJECTED,
@@ -40,7 +43,9 @@ from judge.manifest import (
     parse_file,
     validate,
 )
-from judge.results import Limits, Record
+from judge.results import Kind, Limits, Record
+from judge.surroundings import read_contents
+from sandbox.protocol import Forbidden, Setting
 
 
 class UnknownProblem(Exception):
@@ -78,6 +83,14 @@ class Problem:
         """What one submission may use."""
         return self.manifest.limits
 
+    def limits_of(self, kind: Kind) -> Limits:
+        """What one tier may use, or all of a student's tests on one implementation."""
+        own = self.manifest.tests
+        if kind != "tests" or own is None:
+            return self.limits
+        cpu_s = max(self.limits.cpu_s, own.wall_s)
+        return self.limits.model_copy(update={"wall_s": own.wall_s, "cpu_s": cpu_s})
+
     @property
     def tiers(self) -> tuple[Tier, ...]:
         """The tiers, in the order they run."""
@@ -90,8 +103,53 @@ class Problem:
 
     @property
     def file_names(self) -> tuple[str, ...]:
-        """Their names."""
-        return tuple(file.name for file in self.files)
+        """Names of the files of a solution."""
+        return tuple(file.name for file in self.files if file.role == "solution")
+
+    @property
+    def label(self) -> str:
+        """What people call it for short: a chapter by its number, any other by its title."""
+        course = self.manifest.course
+        return self.manifest.title if course is None else course.module
+
+    @property
+    def takes_tests(self) -> bool:
+        """Whether students also hand in tests of their own."""
+        return self.manifest.tests is not None
+
+    @cached_property
+    def setting(self) -> Setting:
+        """What stands around the files of a submission."""
+        return Setting(
+            main=self.main_file,
+            module=self.files[0].module or "",
+            provided=self.provided,
+            library={**self._modules(PACKAGES), **self.needed_modules},
+            harness=self.contents.get(HARNESS),
+            forbidden=[Forbidden(entry.name, entry.rule) for entry in self.manifest.forbidden],
+        )
+
+    @property
+    def needed_modules(self) -> dict[str, bytes]:
+        """The reference solutions of exercises that this one builds on, by path in the library."""
+        return {path: source for paths in self._needed.values() for path, source in paths.items()}
+
+    def module_of_need(self, slug: str) -> str | None:
+        """Where in the library a solution of `slug` belongs; None when it has no place there."""
+        return next(iter(self._needed.get(slug, {})), None)
+
+    @cached_property
+    def _needed(self) -> dict[str, dict[str, bytes]]:
+        found: dict[str, dict[str, bytes]] = {}
+        for name, source in self._modules(NEEDS).items():
+            slug, _, path = name.partition("/")
+            found.setdefault(slug, {})[path] = source
+        return found
+
+    def _modules(self, folder: str) -> dict[str, bytes]:
+        prefix = f"{folder}/"
+        found = (each for each in self.contents.items() if each[0].startswith(prefix))
+        return {name.removeprefix(prefix): source for name, source in found}
 
     @property
     def main_file(self) -> str:
@@ -128,6 +186,21 @@ class Problem:
             KeptSubmission(name, self.contents[name], PurePosixPath(name).parent.name)
             for name in sources_under(self.contents, REJECTED)
         )
+
+    @property
+    def graded_mutants(self) -> tuple[Mutant, ...]:
+        """The mutants that students' own tests are graded by."""
+        return tuple(mutant for mutant in self.mutants if mutant.graded)
+
+    @property
+    def must_kill(self) -> tuple[str, ...]:
+        """Ids of the graded mutants that students' tests may not miss."""
+        own = self.manifest.tests
+        if own is None:
+            return ()
+        if own.must_kill is not None:
+            return own.must_kill
+        return tuple(mutant.id for mutant in self.graded_mutants if mutant.pitfall)
 
     def starter(self, file: ProblemFile) -> bytes:
         """What the editor opens `file` with."""
@@ -184,26 +257,6 @@ def parse_problem(folder: Path, contents: Mapping[str, bytes]) -> Problem:
     return Problem(folder, manifest, mutants.mutants, contents)
 
 
-def read_contents(folder: Path) -> dict[str, bytes]:
-    """Every file of the folder by relative path, but for hidden ones and Python's caches.
-
-    Raises `ProblemError` with every file that cannot be read.
-    """
-    contents: dict[str, bytes] = {}
-    faults: list[Fault] = []
-    for path in sorted(folder.rglob("*")):
-        name = path.relative_to(folder)
-        try:
-            if _counts(name) and path.is_file():
-                contents[name.as_posix()] = path.read_bytes()
-        except OSError as error:
-            message = f"the file cannot be read: {error.strerror or type(error).__name__}"
-            faults.append(Fault(path, 1, message, "make it readable, or move it elsewhere"))
-    if faults:
-        raise ProblemError(faults)
-    return contents
-
-
 def content_hash(contents: Mapping[str, bytes]) -> str:
     """SHA-256 over names and bytes, each preceded by its length so that none can pass for two."""
     digest = hashlib.sha256()
@@ -211,10 +264,6 @@ def content_hash(contents: Mapping[str, bytes]) -> str:
         for part in (name.encode(), contents[name]):
             digest.update(len(part).to_bytes(8, "big") + part)
     return digest.hexdigest()
-
-
-def _counts(name: Path) -> bool:
-    return not any(part.startswith(".") or part == "__pycache__" for part in name.parts)
 
 
 def _faults(validated: Record | list[Fault]) -> list[Fault]:

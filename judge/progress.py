@@ -14,6 +14,7 @@ from rich.text import Text
 
 from judge.events import (
     CheckFinished,
+    MutantFinished,
     Queued,
     Restarted,
     Started,
@@ -38,7 +39,7 @@ class TitledTier(Protocol):
 
 
 class Tiered(Protocol):
-    """A problem, known here or to a service only."""
+    """A problem, known here or to a service only; or what stands in its place."""
 
     @property
     def tiers(self) -> Sequence[TitledTier]:
@@ -98,9 +99,9 @@ class LineProgress:
         def listen(event: StreamEvent) -> None:
             nonlocal told_ahead
             match event:
-                case TierFinished(tier=tier, verdict=verdict):
+                case TierFinished(tier=tier, verdict=verdict) if tier in titles:
                     count = "" if verdict is Verdict.SK else f" {event.passed}/{event.total}"
-                    say(f"{tier} {titles.get(tier, '')}: {verdict.value}{count}")
+                    say(f"{tier} {titles[tier]}: {verdict.value}{count}")
                 case Restarted():
                     say("judging again")
                 case Queued(ahead=ahead) if ahead and ahead != told_ahead:
@@ -143,6 +144,7 @@ class _Board:
         self._problem = problem
         self._name = self._label = label
         self._running: str | None = None
+        self._done = ""  # of the tier that runs: how many checks, or mutants of how many
         self._checks_done = 0
         self._finished: dict[str, TierFinished] = {}
         self._spinner = Spinner("dots")
@@ -150,9 +152,12 @@ class _Board:
     def take(self, event: StreamEvent) -> None:
         """Update the list."""
         if isinstance(event, TierStarted):
-            self._running, self._checks_done = event.tier, 0
+            self._running, self._checks_done, self._done = event.tier, 0, ""
         elif isinstance(event, CheckFinished):
             self._checks_done += 1
+            self._done = str(self._checks_done)
+        elif isinstance(event, MutantFinished):
+            self._done = f"mutant {event.done} of {event.total}"
         elif isinstance(event, TierFinished):
             self._running = None
             self._finished[event.tier] = event
@@ -181,7 +186,7 @@ class _Board:
         finished = self._finished.get(tier)
         if finished and finished.verdict is not Verdict.SK:
             return Text(f"{finished.passed}/{finished.total}")
-        return Text(str(self._checks_done) if tier == self._running else "")
+        return Text(self._done if tier == self._running else "")
 
 
 def waiting_words(ahead: int) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from judge.events import ChartDrawn, CheckFinished, Event, Finished, Restarted, TierFinished
 from judge.grader.messages import CheckCard
+from judge.own_tests import TESTS_TIER, TESTS_TITLE, suite_check, tests_events
 from judge.problem import Problem
 from judge.results import Chart, CheckResult, Environment, Kind, Result, TierResult, Timing
 from judge.scratch import SCRATCH_TIER, SCRATCH_TITLE, scratch_check, scratch_events
@@ -60,6 +61,8 @@ class Recording:
         tiers = [tier.id for tier in self.problem.tiers]
         if self.scratch:
             yield from scratch_events(scratch_check(verdict, message), tiers)
+        elif self.kind == "tests":
+            yield from tests_events([suite_check(verdict, message)], tiers)
         else:
             yield from _refused(self.checks, tiers, message, verdict)
         yield Finished(verdict=verdict, score=0.0)
@@ -80,9 +83,10 @@ class Recording:
             tiers=[self._tier(tier, title) for tier, title in self._titles()],
             charts=self._charts,
             diagnosis=finished.diagnosis,
+            mutation=finished.mutation,
             output=finished.output,
             seed=self.seed,
-            limits=self.problem.limits,
+            limits=self.problem.limits_of(self.kind),
             timing=Timing(judged_ms=round(judged_ms, 3), spans=self.spans | finished.spans),
             environment=self.environment,
         )
@@ -90,6 +94,8 @@ class Recording:
     def _titles(self) -> Iterator[tuple[str, str]]:
         if self.scratch:
             yield SCRATCH_TIER, SCRATCH_TITLE
+        if self.kind == "tests":
+            yield TESTS_TIER, TESTS_TITLE
         yield from ((tier.id, tier.title) for tier in self.problem.tiers)
 
     def _tier(self, tier: str, title: str) -> TierResult:

@@ -17,7 +17,17 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
-from judge.results import CheckResult, Detail, Diagnosis, Frame, Output, Result, Table, TierResult
+from judge.results import (
+    CheckResult,
+    Detail,
+    Diagnosis,
+    Frame,
+    Mutation,
+    Output,
+    Result,
+    Table,
+    TierResult,
+)
 from judge.verdicts import Verdict
 from sandbox.text import printable
 
@@ -47,6 +57,8 @@ def report(result: Result, label: str) -> RenderableType:
     What only the caller knows (how to replay it, where charts are) is said by `note`s after it.
     """
     parts: list[RenderableType] = [headline(result, label), tier_table(result.tiers)]
+    if result.mutation is not None:
+        parts += [Text(), *mutation_report(result.mutation)]
     failing = first_failing_check(result)
     if failing:
         tier, check = failing
@@ -87,6 +99,37 @@ def tier_table(tiers: Sequence[TierResult]) -> Grid:
             Text.assemble("  ", verdict_text(verdict)), Text(safe(tier.id), "bold"),
             Text(safe(tier.title)), Text(count),
         )  # fmt: skip
+    return grid
+
+
+def mutation_report(mutation: Mutation) -> Iterator[RenderableType]:
+    """Which of a student's tests notice which mistake, the score, and what nobody noticed."""
+    # Rounded down, so that what is not enough never looks like it.
+    score, threshold = (f"{int(100 * share)} %" for share in (mutation.score, mutation.threshold))
+    total = len(mutation.mutants)
+    if total:  # else they came to no grade
+        killed = total - len(mutation.survivors)
+        words = f"{killed} of {total} mistakes noticed, {score}; {threshold} needed"
+        yield Field("score", Text(words))
+        yield Field("noticed by", kill_matrix(mutation))
+    for name in mutation.survivors:
+        must = ", which may not be missed" if name in mutation.must_kill else ""
+        symptom = safe(mutation.symptoms.get(name, ""))
+        yield Field("not noticed", Text(f"{safe(name)}{must}: {symptom}", FAILED_STYLE))
+    for name in mutation.flaky:
+        yield Field("not reliable", Text(safe(name), "yellow"))
+
+
+def kill_matrix(mutation: Mutation) -> Grid:
+    """A row for each test, a column for each mutant: x where the test failed on it."""
+    grid = Grid.grid(padding=(0, 1))
+    grid.add_column()
+    for _ in mutation.mutants:
+        grid.add_column(justify="center", no_wrap=True)
+    grid.add_row(Text(), *(Text(safe(name), "bright_black") for name in mutation.mutants))
+    for test, row in zip(mutation.tests, mutation.matrix, strict=True):
+        marks = (Text("x", "green") if killed else Text("·", "bright_black") for killed in row)
+        grid.add_row(Text(safe(test)), *marks)
     return grid
 
 

@@ -109,14 +109,24 @@ class Diagnosis(Record):
 
 
 class Mutation(Record):
-    """Grade of a student's own tests; filled by exercises that accept tests."""
+    """Grade of a student's own tests: which of them notice which mistake.
 
-    score: float
+    `matrix` has a row for each of `tests` and a column for each of `mutants`: whether the test
+    failed on it. `survivors` are the mutants that no test noticed, `must_kill` those that may not
+    survive. `symptoms` and `titles` are by mutant; a title names the mistake, and is told of killed
+    ones only. `flaky` tests do not always come to the same result on the same code.
+    """
+
+    score: float = Field(ge=0, le=1)
     threshold: float
     tests: list[str]
     mutants: list[str]
     matrix: list[list[bool]]
     survivors: list[str]
+    must_kill: list[str] = []
+    symptoms: dict[str, str] = {}
+    titles: dict[str, str] = {}
+    flaky: list[str] = []
 
 
 class Output(Record):

@@ -7,8 +7,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Protocol
 
+from judge.own_tests import is_tests_file
 from judge.results import Limits
 
+TESTS_FOLDER = "tests"
+_TESTS_REMEDY = "Name a file of tests called test_....py, or a folder that holds some."
 _MODULE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\.py")
 
 
@@ -61,6 +64,28 @@ def read_sources(path: Path, problem: Expected) -> dict[str, bytes]:
         raise UnreadableSources(f"{named}: {reason}. {_remedy(problem)}") from None
 
 
+def read_tests(path: Path, problem: Expected) -> dict[str, bytes]:
+    """The files of tests at `path`, as they are handed in: `tests/test_....py`.
+
+    A folder gives those directly in it or, when there is none, in its `tests`. As much is read as
+    `read_sources` would read. Raises `UnreadableSources`.
+    """
+    try:
+        paths = _tests_at(path)
+        files: dict[str, bytes] = {}
+        for each in paths:
+            name = f"{TESTS_FOLDER}/{each.name}"
+            if not is_tests_file(name):
+                raise UnreadableSources(f"{each}: tests are called test_....py. Rename the file.")
+            room = problem.limits.source_bytes + 1 - source_size(files)
+            files[name] = _read_file(each, max(room, 0))
+    except OSError as error:
+        reason = (error.strerror or type(error).__name__).lower()
+        named = error.filename or path
+        raise UnreadableSources(f"{named}: {reason}. {_TESTS_REMEDY}") from None
+    return files
+
+
 def left_out(path: Path) -> list[str]:
     """Names of what a folder holds and `read_sources` does not take, but for hidden and caches."""
     if not path.is_dir():
@@ -75,6 +100,18 @@ def left_out(path: Path) -> list[str]:
 def source_size(files: Mapping[str, bytes]) -> int:
     """Size of a submission in bytes, as the limit counts it."""
     return sum(len(source) for source in files.values())
+
+
+def _tests_at(path: Path) -> list[Path]:
+    path.stat()  # raises where nothing is
+    if path.is_file():
+        return [path]
+    if not path.is_dir():
+        raise UnreadableSources(f"{path}: not a regular file. {_TESTS_REMEDY}")
+    for folder in (path, path / TESTS_FOLDER):
+        if found := sorted(folder.glob("test_*.py")):
+            return found
+    raise UnreadableSources(f"{path}: no test_....py in this folder. {_TESTS_REMEDY}")
 
 
 def _is_taken(entry: Path) -> bool:

@@ -15,19 +15,21 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import torch
 
 from sandbox.protocol import (
+    CALL,
     MAX_ARRAYS,
     MAX_DIMENSIONS,
     MAX_NESTING,
     Complex,
     Dense,
     DtypeName,
+    Instance,
     Items,
     Pairs,
     ProtocolError,
@@ -72,6 +74,7 @@ class EncodedArguments:
     views: list[View] = field(default_factory=list)
     buffers: list[bytes] = field(default_factory=list)
     arrays: list[Array] = field(default_factory=list)
+    instance: Instance | None = None
 
 
 class _ArgumentEncoder:
@@ -151,13 +154,39 @@ class _ArgumentEncoder:
         return index
 
 
+@dataclass(frozen=True)
+class Subject:
+    """An object to make for one call, as `sandbox.protocol.Instance` has it, with live values."""
+
+    args: tuple[object, ...] = ()
+    kwargs: Mapping[str, object] = field(default_factory=dict)
+    state: Mapping[str, torch.Tensor] | None = None
+    training: bool | None = None
+    method: str = CALL
+    attributes: tuple[str, ...] = ()
+
+
 def encode_arguments(
-    args: Sequence[object], kwargs: dict[str, object] | None = None
+    args: Sequence[object],
+    kwargs: Mapping[str, object] | None = None,
+    subject: Subject | None = None,
 ) -> EncodedArguments:
     """Arguments as values, views and buffers. Raises `Unsendable` for what cannot travel."""
     encoder = _ArgumentEncoder()
     encoder.encoded.args = [encoder.value(value) for value in args]
     encoder.encoded.kwargs = {key: encoder.value(value) for key, value in (kwargs or {}).items()}
+    if subject is not None:
+        state = subject.state
+        encoder.encoded.instance = Instance(
+            args=[encoder.value(value) for value in subject.args],
+            kwargs={key: encoder.value(value) for key, value in subject.kwargs.items()},
+            state=None
+            if state is None
+            else Pairs(list(state), [encoder.value(tensor) for tensor in state.values()]),
+            training=subject.training,
+            method=subject.method,
+            attributes=list(subject.attributes),
+        )
     return encoder.encoded
 
 

@@ -46,6 +46,9 @@ MAX_DIMENSIONS = 32
 MAX_MESSAGE_CHARS = 2048
 MAX_NESTING = 32
 MAX_LINE = 1 << 20
+MAX_TESTS = 256
+CALL = ""  # as the method of an instance: call the object itself
+STATE = "state_dict"  # ... whatever mapping it returns, as a dict
 
 _JOINED_BYTES = 1 << 18
 
@@ -192,20 +195,67 @@ class Parameter(Struct, frozen=True):
 FileName = Annotated[str, Meta(max_length=256, pattern=r"^[A-Za-z_][A-Za-z0-9_]*\.py\Z")]
 
 
+LibraryPath = Annotated[
+    str, Meta(max_length=256, pattern=r"^[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*\.py\Z")
+]
+
+
+class Forbidden(Struct, frozen=True):
+    """A function, class or torch operator that a submission may not use, by its dotted name.
+
+    `rule` is the sentence that says so.
+    """
+
+    name: Name
+    rule: Text
+
+
+class Setting(Struct, frozen=True):
+    """What stands around the files of a submission: the same for all submissions to a problem.
+
+    `main` is the file that is judged, imported as `module` (by its own name when that is empty).
+    The names of `provided` are defined in it beforehand. `library` holds importable modules by
+    path (``package/part.py``). `harness` runs after the submission; its functions can be called,
+    too.
+    """
+
+    main: FileName
+    module: Name = ""
+    provided: bytes | None = None
+    library: dict[LibraryPath, bytes] = {}
+    harness: bytes | None = None
+    forbidden: list[Forbidden] = []
+
+
 class Load(Struct, frozen=True, tag="load"):
-    """Compile and import the submission. `provided` is defined for it beforehand."""
+    """Compile and import the submission in its setting."""
 
     files: dict[FileName, bytes]
-    main: FileName
-    provided: bytes | None
+    setting: Setting
     seed: int
+
+
+class Instance(Struct, frozen=True):
+    """An object to make for one call, and what is done with it.
+
+    The class is called with `args` and `kwargs`; the object gets the dtype of `state` and loads
+    it, and is put in training or evaluation mode, where these are given. Then `attributes` are
+    read as a tuple, or else `method` is called: `CALL` the object itself, `STATE` for its state.
+    """
+
+    args: list[Value]
+    kwargs: dict[Name, Value]
+    state: Pairs | None = None
+    training: bool | None = None
+    method: Name = ""
+    attributes: list[Name] = []
 
 
 class Call(Struct, frozen=True, tag="call"):
     """Call `function`. Array arguments are `Ref`s into `views`, on the payload's buffers.
 
     `buffers` are the lengths in bytes of the buffers in the payload, in order. `forget` drops
-    the autograd graphs of earlier calls first.
+    the autograd graphs of earlier calls first. With an `instance`, `function` is its class.
     """
 
     id: int
@@ -215,6 +265,7 @@ class Call(Struct, frozen=True, tag="call"):
     views: list[View]
     buffers: list[Size]
     forget: bool = False
+    instance: Instance | None = None
 
 
 class Backward(Struct, frozen=True, tag="backward"):
@@ -247,7 +298,24 @@ class Execute(Struct, frozen=True, tag="execute"):
     source: bytes
 
 
-Request = Load | Call | Backward | Describe | Execute
+class RunTests(Struct, frozen=True, tag="run-tests"):
+    """Run pytest files on the submission, which is loaded: `files` by path (``tests/test_a.py``).
+
+    They may import `imports` and nothing else. `order` is `FILE_ORDER`, `REVERSED`, or else the
+    seed of a shuffle. Answered by `CollectedTests`, one `RanTest` each, and `RanTests`; or, at any
+    time before the first test runs, by `RefusedTests`.
+    """
+
+    id: int
+    files: dict[LibraryPath, bytes]
+    imports: list[Name]
+    order: int
+
+
+FILE_ORDER = 0
+REVERSED = 1
+
+Request = Load | Call | Backward | Describe | Execute | RunTests
 
 # --- submission -> grader ---------------------------------------------------------------------
 
@@ -263,6 +331,16 @@ class LoadFailed(Struct, frozen=True, tag="load-failed"):
 
     stage: Literal["compile", "import"]
     failure: Failure
+
+
+class RuleBroken(Struct, frozen=True, tag="rule-broken"):
+    """The submission names or called something forbidden; `rule` is its place in the list.
+
+    It answers any request, and the process ends after it.
+    """
+
+    rule: Annotated[int, Meta(ge=0, lt=MAX_ARRAYS)]
+    frames: Annotated[list[CodeFrame], Meta(max_length=32)]
 
 
 class Returned(Struct, frozen=True, tag="returned"):
@@ -315,7 +393,55 @@ class Refused(Struct, frozen=True, tag="refused"):
     failure: Failure
 
 
-Reply = Loaded | LoadFailed | Returned | Raised | Gradients | Described | Executed | Refused
+class OwnTest(Struct, frozen=True):
+    """One test of the submission: ``test_a::test_sum[3]``, and the first line of its docstring."""
+
+    name: Name
+    title: Name
+
+
+TestIndex = Annotated[int, Meta(ge=0, lt=MAX_TESTS)]
+
+
+class CollectedTests(Struct, frozen=True, tag="collected-tests"):
+    """The tests, as they stand in the files, and the order in which they are about to run."""
+
+    id: int
+    tests: Annotated[list[OwnTest], Meta(max_length=MAX_TESTS)]
+    order: Annotated[list[TestIndex], Meta(max_length=MAX_TESTS)]
+
+
+class RanTest(Struct, frozen=True, tag="ran-test"):
+    """One test has ended: `failure` is what it raised, in the frames of the test files alone."""
+
+    id: int
+    test: TestIndex
+    failure: Failure | None
+
+
+class RanTests(Struct, frozen=True, tag="ran-tests"):
+    """All tests have ended."""
+
+    id: int
+
+
+class RefusedTests(Struct, frozen=True, tag="refused-tests"):
+    """The tests of `file` cannot be run, and so none was.
+
+    It uses something that tests may not use ("rule"), does not compile, or raised while it was
+    imported or its tests were collected. `failure` says what, and where.
+    """
+
+    id: int
+    stage: Literal["rule", "compile", "import"]
+    file: Name
+    failure: Failure
+
+
+Reply = (
+    Loaded | LoadFailed | RuleBroken | Returned | Raised | Gradients | Described | Executed
+    | Refused | CollectedTests | RanTest | RanTests | RefusedTests
+)  # fmt: skip
 
 # --- grader <-> zygote of a runner box (the lease) ----------------------------------------------
 

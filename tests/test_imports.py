@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 OURS = ("judge", "sandbox")
 IN_THE_BOXES = {"torch", "numpy", "msgspec", "pytest", "_pytest", "pydantic", "pydantic_core"}
-IN_A_RUNNER = {"torch", "numpy", "msgspec"}
+IN_A_RUNNER = {"torch", "numpy", "msgspec", "pytest", "_pytest"}  # students write tests, too
 
 
 @cache
@@ -121,7 +121,8 @@ def test_the_grader_box_needs_only_what_its_image_has() -> None:
 
 
 def test_problems_import_the_author_api_and_ordinary_libraries_only() -> None:
-    libraries = set(sys.stdlib_module_names) | {"torch", "numpy", "pytest"}
+    packages = {path.name for path in (ROOT / "problems/packages").iterdir()}
+    libraries = set(sys.stdlib_module_names) | {"torch", "numpy", "pytest"} | packages
     offenders = {
         f"{path}: {imported}"
         for path in (ROOT / "problems").rglob("*.py")
@@ -134,8 +135,12 @@ def test_problems_import_the_author_api_and_ordinary_libraries_only() -> None:
 
 
 def own_modules(path: Path) -> set[str]:
-    """What a problem's file may import of the problem: files beside it, and what is provided."""
-    return {beside.stem for beside in path.parent.glob("*.py")} | {"provided"}
+    """What a problem's file may import of the problem: files beside it, and what is provided.
+
+    A harness imports the solution that it stands beside.
+    """
+    around = {"provided", "solution"} if path.name == "harness.py" else {"provided"}
+    return {beside.stem for beside in path.parent.glob("*.py")} | around
 
 
 def test_only_the_settings_read_the_environment() -> None:

@@ -157,7 +157,7 @@ def test_a_tier_may_require_the_first_one_through_another(tmp_path: Path) -> Non
     assert [tier.requires for tier in problem.tiers] == [(), ("T0",), ("T1",)]
 
 
-@pytest.mark.parametrize("line", ['forbidden = ["sorted"]', 'used_by = ["x"]'])
+@pytest.mark.parametrize("line", ['prerequisites = ["sorted"]', 'used_by = ["x"]'])
 def test_a_key_that_nothing_enforces_is_refused(tmp_path: Path, line: str) -> None:
     broken = MANIFEST.replace("tags =", f"{line}\ntags =")
     fault = only_fault(write_problem(tmp_path, problem_toml=broken))
@@ -167,10 +167,10 @@ def test_a_key_that_nothing_enforces_is_refused(tmp_path: Path, line: str) -> No
 
 
 def test_a_file_of_another_role_is_refused(tmp_path: Path) -> None:
-    broken = MANIFEST.replace('role = "solution"', 'role = "tests"')
+    broken = MANIFEST.replace('role = "solution"', 'role = "notes"')
     fault = only_fault(write_problem(tmp_path, problem_toml=broken))
     assert fault.line == line_of(broken, "role =")
-    assert "input should be 'solution'" in fault.message
+    assert "input should be 'solution' or 'tests'" in fault.message
 
 
 def test_an_entry_point_that_the_reference_does_not_define_is_reported(tmp_path: Path) -> None:

@@ -6,7 +6,14 @@ from pathlib import Path
 import pytest
 
 from judge.problem import Problem, load_problem
-from judge.sources import UnreadableSources, left_out, read_all_sources, read_sources, source_size
+from judge.sources import (
+    UnreadableSources,
+    left_out,
+    read_all_sources,
+    read_sources,
+    read_tests,
+    source_size,
+)
 from tests.small_problem import write_problem
 
 
@@ -75,3 +82,41 @@ def test_all_refusals_are_told_together(problem: Problem, tmp_path: Path) -> Non
     assert [line.partition(":")[0] for line in str(caught.value).splitlines()] == [
         str(paths[0]), str(paths[2])
     ]  # fmt: skip
+
+
+def test_tests_have_their_place_wherever_they_were(problem: Problem, tmp_path: Path) -> None:
+    folder = tmp_path / "tests"
+    folder.mkdir()
+    for name in ("test_b.py", "test_a.py", "conftest.py"):
+        (folder / name).write_bytes(name.encode())
+    both = {f"tests/{name}": name.encode() for name in ("test_a.py", "test_b.py")}
+    assert read_tests(folder, problem) == read_tests(tmp_path, problem) == both
+    assert list(read_tests(folder / "test_a.py", problem)) == ["tests/test_a.py"]
+
+
+def test_tests_are_bounded_together(problem: Problem, tmp_path: Path) -> None:
+    for name in ("test_a.py", "test_b.py"):
+        (tmp_path / name).write_bytes(b"#" * 40_000)
+    assert source_size(read_tests(tmp_path, problem)) == problem.limits.source_bytes + 1
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("own.py", "tests are called test_....py"),
+        ("test_with-hyphen.py", "tests are called test_....py"),
+        ("missing.py", "no such file"),
+        ("empty", "no test_....py in this folder"),
+        ("pipe", "not a regular file"),
+    ],
+)
+def test_what_are_no_tests_is_refused_in_words(
+    problem: Problem, tmp_path: Path, name: str, words: str
+) -> None:
+    for file in ("own.py", "test_with-hyphen.py"):
+        (tmp_path / file).write_text("")
+    (tmp_path / "empty").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(UnreadableSources, match=words) as refused:
+        read_tests(tmp_path / name, problem)
+    assert str(tmp_path / name) in str(refused.value)

@@ -35,12 +35,11 @@ class BaselineFailed(Exception):
     """A baseline did not pass all checks, so there is nothing to compare with."""
 
 
-def pytest_arguments(checks: str, folder: str, solution: str, provided: str | None) -> list[str]:
+def pytest_arguments(checks: str, folder: str, solution: str) -> list[str]:
     """How pytest runs the checks on a file in its own process."""
     arguments = ["-m", "pytest", "-q", "--disable-plugin-autoload", "-p", "no:cacheprovider"]
     arguments += ["-p", PLUGIN, "-c", os.devnull, "--rootdir", folder, checks]
-    arguments += ["--solution", solution]
-    return arguments + (["--provided", provided] if provided else [])
+    return [*arguments, "--solution", solution]
 
 
 def passed_checks(output: str, name: str) -> int:
@@ -57,10 +56,9 @@ class ColdPytest:
     name = "cold_pytest"
 
     def __init__(self, work: Work) -> None:
-        provided = str(work.provided) if work.provided else None
         self._command = [
             sys.executable,
-            *pytest_arguments(str(work.checks), str(work.folder), str(work.solution), provided),
+            *pytest_arguments(str(work.checks), str(work.folder), str(work.solution)),
         ]
         self.checks = 0
 
@@ -88,19 +86,18 @@ class DockerRun:
         self._client = client
         self._image = image
         self._memory_bytes = work.problem.limits.memory_bytes
+        problem = f"{INSIDE}/{work.problem.slug}"  # a problem is in a folder of its name
         files = {
-            work.folder: f"{INSIDE}/problem",
+            work.folder: problem,
             work.solution: f"{INSIDE}/{work.solution.name}",
             PACKAGES / "judge": f"{INSIDE}/packages/judge",
             PACKAGES / "sandbox": f"{INSIDE}/packages/sandbox",
         }
         self._volumes = {str(path): {"bind": at, "mode": "ro"} for path, at in files.items()}
-        problem = f"{INSIDE}/problem"
         self._command = [
             "python3",
             *pytest_arguments(
-                f"{problem}/checks", problem, f"{INSIDE}/{work.solution.name}",
-                f"{problem}/provided.py" if work.provided else None,
+                f"{problem}/checks", problem, f"{INSIDE}/{work.solution.name}"
             ),
         ]  # fmt: skip
         self.checks = 0
@@ -153,7 +150,6 @@ class Bare:
     def __init__(self, work: Work) -> None:
         command = [sys.executable, "-m", "judge.bench.bare", str(work.checks)]
         command += ["--rootdir", str(work.folder), "--solution", str(work.solution)]
-        command += ["--provided", str(work.provided)] if work.provided else []
         self._process = subprocess.Popen(
             command, cwd=PACKAGES, text=True, bufsize=1,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,

@@ -14,8 +14,8 @@ from judge.checks import fixtures
 from judge.checks.charts import Charts
 from judge.checks.current import CURRENT, Judging
 from judge.checks.local import LocalSubmission
+from judge.problem import load_problem
 
-MAIN = "solution.py"
 SEED = 0
 
 
@@ -23,16 +23,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options that name the files."""
     group = parser.getgroup("bench", "checks on a file in this process")
     group.addoption("--solution", type=Path, metavar="FILE", help="what is checked")
-    group.addoption("--provided", type=Path, metavar="FILE", help="what it may import, if any")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Load the submission and give it to the fixtures of the checks."""
+    """Load the submission to the problem in the root folder, and give it to the checks."""
     if not config.pluginmanager.is_registered(fixtures):
         config.pluginmanager.register(fixtures)
     solution: Path = config.getoption("--solution")
-    provided: Path | None = config.getoption("--provided")
-    submission = LocalSubmission.from_sources(
-        {MAIN: solution.read_bytes()}, MAIN, provided.read_bytes() if provided else None
-    )
+    setting = load_problem(config.rootpath).setting
+    submission = LocalSubmission.from_sources({setting.main: solution.read_bytes()}, setting)
     config.stash[CURRENT] = Judging(submission, SEED, Charts())

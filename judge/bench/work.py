@@ -37,11 +37,6 @@ class Work:
         return self.folder / "checks"
 
     @property
-    def provided(self) -> Path | None:
-        """The file of what is provided, if anything is."""
-        return self.folder / "provided.py" if self.problem.provided is not None else None
-
-    @property
     def reference(self) -> Answer:
         """The right answer."""
         return Answer("reference", {self.problem.main_file: self.problem.reference}, None)

@@ -15,9 +15,9 @@ says what kind of check it is and why it matters later::
 
 Three fixtures (`judge.checks.fixtures`, a pytest plugin) connect it to what is judged:
 
-- `submission` (`Submission`) calls the functions of the code that is judged. That code may live in
-  another, confined process (the grader's proxy) or in this one (`LocalSubmission`); a check cannot
-  tell. Results are plain arrays with a working autograd graph.
+- `submission` (`Submission`) calls the functions, and uses the modules, of the judged code. It may
+  live in another, confined process (the grader's proxy) or in this one (`LocalSubmission`); a check
+  cannot tell. Results are plain arrays with a working autograd graph.
 - `rng` (`Rng`) draws inputs from the submission's secret seed and the check's own name.
 - `charts` (`Charts`) takes what an experiment wants to show.
 
@@ -63,7 +63,7 @@ from judge.checks.gradients import gradients
 from judge.checks.local import LocalSubmission
 from judge.checks.marks import CheckDefinitionError, CheckInfo, CheckKind, check, describe
 from judge.checks.rng import Rng
-from judge.checks.submission import ChangedArgument, Observation, Signature, Submission
+from judge.checks.submission import ChangedArgument, Module, Observation, Signature, Submission
 
 __all__ = [
     "CURRENT",
@@ -75,6 +75,7 @@ __all__ = [
     "CheckKind",
     "Judging",
     "LocalSubmission",
+    "Module",
     "Observation",
     "RecordedChart",
     "Rng",

@@ -236,7 +236,8 @@ def _report(
     """Fail with the largest errors among the entries that break the limit."""
     at = _place(np.argmax(np.where(wrong, error, -1.0)), error.shape)
     max_abs = float(error[tuple(at)])
-    relative = np.divide(error, size, out=np.full(error.shape, np.inf), where=size > 0)
+    with np.errstate(over="ignore"):  # a huge error of a tiny number: infinitely many times it
+        relative = np.divide(error, size, out=np.full(error.shape, np.inf), where=size > 0)
     max_rel = float(np.max(relative[wrong]))
     limit = "exact equality" if tolerance == EXACT else str(tolerance)
     shown, seen = windows(want, got, at, wrong)

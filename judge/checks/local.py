@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -24,48 +23,55 @@ from judge.checks.submission import (
     Submission,
     element_bytes,
 )
-from sandbox.arrays import build, encode_result
-from sandbox.protocol import Parameter
+from sandbox.arrays import Subject, build, encode_result
+from sandbox.protocol import Parameter, Setting
+from sandbox.runner.calls import load_state, use
 from sandbox.runner.failures import describe_exception
 from sandbox.runner.loading import load_submission
 
 
 class LocalSubmission(Submission):
-    """The functions of a module in this process. `sources` are its files, for tracebacks."""
+    """Functions and classes in this process. `sources` are the files they are from."""
 
-    def __init__(self, module: ModuleType, sources: Mapping[str, bytes]) -> None:
-        self._module = module
+    def __init__(self, names: Mapping[str, object], sources: Mapping[str, bytes]) -> None:
+        self._names = dict(names)
         self._sources = dict(sources)
 
     @classmethod
-    def from_sources(
-        cls, files: Mapping[str, bytes], main: str, provided: bytes | None = None
-    ) -> LocalSubmission:
+    def from_sources(cls, files: Mapping[str, bytes], setting: Setting) -> LocalSubmission:
         """Import sources, as the runner does.
 
         Raises `sandbox.runner.loading.CompileRefused`, and whatever the code raises while it is
         imported.
         """
-        return cls(load_submission(dict(files), main, provided), files)
+        return cls(load_submission(files, setting), files)
 
     def names(self) -> Sequence[str]:
-        """The public callables of the module."""
-        public = vars(self._module).items()
+        """The public callables."""
+        public = self._names.items()
         return [name for name, value in public if callable(value) and not name.startswith("_")]
 
-    def call(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
-        """Call a function; what it raises becomes a `SubmissionError`; raises `UnusableResult`."""
+    def call(
+        self, name: str, args: Sequence[Any], kwargs: Mapping[str, Any], subject: Subject | None
+    ) -> Any:
+        """What it raises becomes a `SubmissionError`; raises `UnusableResult`."""
+        function = self._function(name)
         try:
-            value = self._function(name)(*args, **kwargs)
+            if subject is None:
+                value = function(*args, **kwargs)
+            else:
+                value = _use(function, subject, args, kwargs)
         except Exception as error:  # whatever the judged code raises is its answer
             raise submission_error(describe_exception(error, self._sources)) from error
         return _as_received(value)
 
-    def _observe(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Observation:
-        """Call a function and compare every array argument, bit for bit, with a copy."""
+    def call_and_compare(
+        self, name: str, args: Sequence[Any], kwargs: Mapping[str, Any], subject: Subject | None
+    ) -> Observation:
+        """Call and compare every array argument, bit for bit, with a copy."""
         named = list(_named_arrays(args, kwargs))
         before = [(label, array, _copy(array)) for label, array in named]
-        value = self.call(name, *args, **kwargs)
+        value = self.call(name, args, kwargs, subject)
         changed = (
             ChangedArgument(label, copy, _copy(array))
             for label, array, copy in before
@@ -84,8 +90,37 @@ class LocalSubmission(Submission):
         return Signature(tuple(_parameter(each) for each in found.parameters.values()))
 
     def _function(self, name: str) -> Callable[..., Any]:
-        function: Callable[..., Any] = getattr(self._module, name)
+        function: Callable[..., Any] = self._names[name]  # type: ignore[assignment]  # of `names`
         return function
+
+
+def _use(
+    function: Callable[..., Any], subject: Subject, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> object:
+    """Make the object and use it, with gradients to the very tensors that are its state."""
+    made = function(*subject.args, **subject.kwargs)
+    if subject.state is not None:
+        load_state(made, subject.state)
+    if subject.training is not None:
+        made.train(subject.training)
+    if subject.state is None:
+        return use(made, subject.method, subject.attributes, args, kwargs)
+    state = {f"made.{name}": tensor for name, tensor in subject.state.items()}
+    user = _Use(made, subject)
+    return torch.func.functional_call(user, state, tuple(args), dict(kwargs), strict=False)
+
+
+class _Use(torch.nn.Module):
+    """What is done with a module, as a module around it: torch swaps parameters for calls only."""
+
+    def __init__(self, made: torch.nn.Module, subject: Subject) -> None:
+        super().__init__()
+        self.made = made
+        self._subject = subject
+
+    def forward(self, *args: object, **kwargs: object) -> object:
+        """Do it."""
+        return use(self.made, self._subject.method, self._subject.attributes, args, kwargs)
 
 
 def _as_received(value: object) -> object:

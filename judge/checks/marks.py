@@ -27,6 +27,8 @@ class CheckKind(StrEnum):
     UNIT = "unit"
     BOUNDARY = "boundary"
     DIFFERENTIAL = "differential"
+    GOLDEN = "golden"  # numbers of another, well-known implementation
+    GRADCHECK = "gradcheck"  # gradients against finite differences
 
 
 class CheckDefinitionError(Exception):

@@ -52,14 +52,16 @@ class Rng:
     def visible(self, *shape: int, p: float = 0.7) -> torch.Tensor:
         """A boolean mask, True with probability `p`.
 
-        Along the last axis every row shows something and, when it has two entries or more, hides
-        something, so that no draw is without effect and none asks for a row without keys.
+        Along the last axis every row hides something and shows two entries at least, as far as it
+        has so many (what alone is shown takes all the weight, whatever its score): so that no draw
+        is without effect and none asks for a row without keys.
         """
         drawn = torch.rand(shape, generator=self.generator)
         mask = drawn < p
         if shape[-1] > 1:
             mask.scatter_(-1, drawn.argmax(dim=-1, keepdim=True), False)
-        return mask.scatter_(-1, drawn.argmin(dim=-1, keepdim=True), True)
+        shown = drawn.topk(min(2, max(shape[-1] - 1, 1)), dim=-1, largest=False).indices
+        return mask.scatter_(-1, shown, True)
 
     def integer(self, low: int, high: int) -> int:
         """An integer in [low, high), as in `range`."""

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import difflib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import torch
 
 from judge.checks.failures import fail
-from sandbox.protocol import Parameter
+from sandbox.arrays import Subject
+from sandbox.protocol import STATE, Parameter
 from sandbox.text import printable
 
 Array = torch.Tensor | np.ndarray
@@ -56,12 +56,12 @@ class Signature:
 
 
 class Submission(ABC):
-    """Calls the functions of the code under judgement.
+    """Calls the functions of the code under judgement, and uses its modules.
 
-    ``submission.f(x, y=2)`` calls its function `f`. What that raises arrives as `SubmissionError`.
-    Results are plain: tensors, numpy arrays, numbers, text, None, tuples, lists and dicts of those;
-    anything else ends the check with `UnusableResult`. `torch.autograd.grad` works on
-    returned tensors (without `create_graph`).
+    ``submission.f(x, y=2)`` calls its function `f`, ``submission.module("C", 8)`` is for classes.
+    What that raises arrives as `SubmissionError`. Results are plain: tensors, numpy arrays,
+    numbers, text, None, tuples, lists and dicts of those; anything else ends the check with
+    `UnusableResult`. `torch.autograd.grad` works on returned tensors (without `create_graph`).
     """
 
     @abstractmethod
@@ -69,12 +69,16 @@ class Submission(ABC):
         """The public callables it defines."""
 
     @abstractmethod
-    def call(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
-        """Call its function `name`, which exists."""
+    def call(
+        self, name: str, args: Sequence[Any], kwargs: Mapping[str, Any], subject: Subject | None
+    ) -> Any:
+        """Call its function `name`, which exists; or make an object of that class and use it."""
 
     @abstractmethod
-    def _observe(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Observation:
-        """Call its function `name`, which exists, and compare array arguments afterwards."""
+    def call_and_compare(
+        self, name: str, args: Sequence[Any], kwargs: Mapping[str, Any], subject: Subject | None
+    ) -> Observation:
+        """The same, and compare array arguments afterwards."""
 
     @abstractmethod
     def signature(self, name: str, /) -> Signature | None:
@@ -84,18 +88,73 @@ class Submission(ABC):
         if name.startswith("_"):
             raise AttributeError(name)
         self.require(name)
-        return partial(self.call, name)
+        return lambda *args, **kwargs: self.call(name, args, kwargs, None)
 
     def observe(self, name: str, /, *args: Any, **kwargs: Any) -> Observation:
         """Call its function `name` and compare array arguments, bit for bit, afterwards."""
         self.require(name)
-        return self._observe(name, args, kwargs)
+        return self.call_and_compare(name, args, kwargs, None)
 
-    def require(self, name: str) -> None:
-        """Fail, in words, when it does not define the callable `name`."""
+    def module(self, name: str, /, *args: Any, **kwargs: Any) -> Module:
+        """An object of its class `name`, constructed with these arguments whenever it is used."""
+        self.require(name, "class")
+        return Module(self, name, Subject(args, kwargs))
+
+    def require(self, name: str, kind: str = "function") -> None:
+        """Fail, in words, when it does not define the callable `name`, which is a `kind`."""
         names = self.names()
         if name not in names:
-            fail(_missing_name(name, names))
+            fail(_missing_name(name, kind, names))
+
+
+@dataclass(frozen=True)
+class Module:
+    """A `torch.nn.Module` of the code under judgement: a description, made anew for every use.
+
+    That every call stands alone is what lets a diagnosis repeat it on known mistakes. Calling it
+    calls the object itself, as ``module(x)`` does. Gradients reach the arguments and, with
+    `with_state`, the tensors that were loaded.
+    """
+
+    submission: Submission
+    name: str
+    subject: Subject
+
+    def with_state(self, state: Mapping[str, torch.Tensor]) -> Module:
+        """The same with `state` loaded (strictly); it takes on the dtype of the state."""
+        return replace(self, subject=replace(self.subject, state=dict(state)))
+
+    def in_mode(self, *, training: bool) -> Module:
+        """The same in training or in evaluation mode; as constructed otherwise."""
+        return replace(self, subject=replace(self.subject, training=training))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the object."""
+        return self.submission.call(self.name, args, kwargs, self.subject)
+
+    def observe(self, *args: Any, **kwargs: Any) -> Observation:
+        """Call it and compare array arguments, bit for bit, afterwards."""
+        return self.submission.call_and_compare(self.name, args, kwargs, self.subject)
+
+    def method(self, method: str, /, *args: Any, **kwargs: Any) -> Any:
+        """Call one of its methods."""
+        return self.submission.call(self.name, args, kwargs, replace(self.subject, method=method))
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """Its parameters and buffers by name, in order, detached."""
+        found = self.method(STATE)
+        if not isinstance(found, dict) or not all(
+            isinstance(value, torch.Tensor) for value in found.values()
+        ):
+            fail(f"`{self.name}.state_dict()` does not return tensors by name.")
+        return {name: tensor.detach() for name, tensor in found.items()}
+
+    def attributes(self, *names: str) -> tuple[Any, ...]:
+        """The values of its attributes, which are plain ones or tensors."""
+        found: tuple[Any, ...] = self.submission.call(
+            self.name, (), {}, replace(self.subject, attributes=names)
+        )
+        return found
 
 
 def element_bytes(array: Array) -> bytes:
@@ -106,10 +165,10 @@ def element_bytes(array: Array) -> bytes:
     return array.tobytes()
 
 
-def _missing_name(name: str, names: Sequence[str]) -> str:
+def _missing_name(name: str, kind: str, names: Sequence[str]) -> str:
     close = difflib.get_close_matches(name, names, n=1)
     hint = f" It does define `{printable(close[0], 80)}`; was that meant?" if close else ""
-    return f"The solution does not define a function `{name}`.{hint}"
+    return f"The solution does not define a {kind} `{name}`.{hint}"
 
 
 def _missing(

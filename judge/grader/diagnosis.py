@@ -18,7 +18,8 @@ from judge.grader.patience import OutOfPatience, interrupted_after
 from judge.grader.remote import BackwardRecord, CallRecord
 from judge.results import Diagnosis
 from sandbox.arrays import Array, DecodedArguments, encode_result
-from sandbox.runner.loading import load_submission
+from sandbox.runner.calls import make_call
+from sandbox.runner.loading import Names, load_submission
 
 # Wider than any check's tolerance, far below the effect of any mistake worth a hint: the same
 # mistake, written in another order of operations, must still be recognised.
@@ -52,23 +53,19 @@ def _reproduces(source: bytes, pack: ProblemPack, records: Sequence[CallRecord],
     torch.manual_seed(seed)
     try:
         with interrupted_after(_PATIENCE_S, "a pitfall"):
-            module = load_submission({pack.main: source}, pack.main, pack.provided)
-            functions = vars(module)
-            return all(_same_answer(functions.get(each.function), each) for each in records)
+            names = load_submission({pack.setting.main: source}, pack.setting)
+            return all(_same_answer(names, each) for each in records)
     except (Exception, OutOfPatience):  # noqa: BLE001  # an author's wrong code may do anything
         return False
 
 
-def _same_answer(function: object, record: CallRecord) -> bool:
-    if not callable(function):
-        return False
+def _same_answer(names: Names, record: CallRecord) -> bool:
     arguments = record.arguments
     sizes = [len(buffer) for buffer in arguments.buffers]
     decoded = DecodedArguments(arguments.views, sizes, memoryview(b"".join(arguments.buffers)))
-    args = [decoded.value(value) for value in arguments.args]
-    kwargs = {key: decoded.value(value) for key, value in arguments.kwargs.items()}
     try:
-        encoded = encode_result(function(*args, **kwargs))
+        called = make_call(names, record.request, decoded)
+        encoded = encode_result(called.value)
     except Exception as error:  # noqa: BLE001  # a mutant may raise anything, as code under test
         return record.failure is not None and record.failure.kind == type(error).__name__
     if record.failure is not None or encoded.value != record.value:
@@ -78,7 +75,7 @@ def _same_answer(function: object, record: CallRecord) -> bool:
         and decoded.changed_buffers() == record.changed
         and all(_close(live, got) for live, got in zip(encoded.tensors, record.arrays, strict=True))
         and all(
-            _same_gradients(encoded.tensors, decoded.leaves, backward)
+            _same_gradients(encoded.tensors, called.leaves, backward)
             for backward in record.backwards
         )
     )

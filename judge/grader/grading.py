@@ -22,6 +22,7 @@ from typing import Literal
 
 import pytest
 from _pytest.runner import runtestprotocol
+from msgspec import structs
 
 from judge.checks.charts import Charts
 from judge.checks.current import CURRENT, Judging
@@ -212,9 +213,9 @@ class Grading:
         self._submission: RemoteSubmission | None = None
         self._outputs: list[tuple[str, bool]] = []
         self._import_left_s = IMPORT_FACTOR * job.limits.wall_s
-        self._sources = Load(
-            job.files, self._pack.main, self._pack.provided, _students_seed(job.seed)
-        )
+        setting = self._pack.setting
+        own = structs.replace(setting, library={**setting.library, **job.dependencies})
+        self._sources = Load(job.files, own, students_seed(job.seed))
         self._verdicts: dict[str, Verdict] = {}
         self._ended = False
         self._timed_ms = 0.0
@@ -261,7 +262,7 @@ class Grading:
             began = time.monotonic()
             runner.execute(SCRATCH_FILE, source)
         except RunnerFault as fault:
-            wall_ms, detail = (time.monotonic() - began) * 1000, _frames_detail(fault.failure)
+            wall_ms, detail = (time.monotonic() - began) * 1000, frames_detail(fault.failure)
             return scratch_check(fault.verdict, fault.message, detail, wall_ms)
         return scratch_check(Verdict.AC, wall_ms=(time.monotonic() - began) * 1000)
 
@@ -311,7 +312,7 @@ class Grading:
         try:
             submission = self._ready_submission()
         except RunnerFault as refused:
-            detail = _frames_detail(refused.failure)
+            detail = frames_detail(refused.failure)
             return _result(item, refused.verdict, refused.message, detail), refused
         records = submission.start_check()
         charts = Charts(self._job.charts_of)
@@ -351,7 +352,7 @@ class Grading:
     def _blame(self, item: pytest.Item, outcome: Outcome) -> CheckResult:
         error = outcome.error
         if isinstance(error, RunnerFault) and error.verdict not in (Verdict.WA, Verdict.RE):
-            detail = _frames_detail(error.failure)
+            detail = frames_detail(error.failure)
             return _result(item, error.verdict, error.message, detail, outcome.wall_ms)
         author_error = error if _is_authors(error) else self._error_on_reference(item)
         if author_error is not None:
@@ -362,13 +363,14 @@ class Grading:
 
     def _error_on_reference(self, item: pytest.Item) -> BaseException | None:
         """What the same check with the same seed raises on the reference, None if it passes."""
-        reference = LocalSubmission.from_sources(
-            {self._pack.main: self._pack.reference}, self._pack.main, self._pack.provided
-        )
+        setting = self._pack.setting
+        reference = LocalSubmission.from_sources({setting.main: self._pack.reference}, setting)
         return self._run_check(item, reference, Charts("reference")).error
 
     def _author_message(self, error: BaseException) -> str:
-        line = _reference_line(error, self._pack.main) or author_line(error, self._checks.folder)
+        line = _reference_line(error, self._pack.setting.main) or author_line(
+            error, self._checks.folder
+        )
         place = f"problems/{self._pack.slug}" + (f"/{line[0]}:{line[1]}" if line else "")
         said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         return (
@@ -382,7 +384,7 @@ class Grading:
                 if run.recorded_bytes > RECORDED_BYTES:
                     return []
                 records = [*run.failed_records, *run.passed_records]
-                return diagnose(self._pack, records, _students_seed(self._job.seed))
+                return diagnose(self._pack, records, students_seed(self._job.seed))
         return []
 
     # --- the runner ------------------------------------------------------------------------
@@ -434,7 +436,7 @@ class Grading:
             self._timed_ms = inside_before_ms + elapsed_ms
 
 
-def _students_seed(seed: int) -> int:
+def students_seed(seed: int) -> int:
     """For the generators in the student's process; says nothing about the seed of the inputs."""
     digest = hashlib.sha256(f"student {seed}".encode()).digest()
     return int.from_bytes(digest[:4], "big")
@@ -472,12 +474,12 @@ def _is_authors(error: BaseException | None) -> bool:
 def _student_failure(error: BaseException | None) -> tuple[Verdict, str, Detail | None]:
     match error:
         case RunnerFault():
-            return error.verdict, error.message, _frames_detail(error.failure)
+            return error.verdict, error.message, frames_detail(error.failure)
         case CheckFailure():
             return Verdict.WA, str(error), error.detail
         case SubmissionError():
             said = raised_words(error.failure)
-            return Verdict.RE, f"The code raised {said}", _frames_detail(error.failure)
+            return Verdict.RE, f"The code raised {said}", frames_detail(error.failure)
         case UnusableResult():
             return Verdict.RE, str(error), None
         case AssertionError() | pytest.fail.Exception():
@@ -487,7 +489,8 @@ def _student_failure(error: BaseException | None) -> tuple[Verdict, str, Detail 
             return Verdict.WA, f"The check could not use what the code returned ({said}).", None
 
 
-def _frames_detail(failure: Failure | None) -> Detail | None:
+def frames_detail(failure: Failure | None) -> Detail | None:
+    """The student's own lines in what was raised."""
     if failure is None:
         return None
     frames = [

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from judge.results import ChartSource, Limits
+from sandbox.protocol import Setting
 
 REFERENCE = "reference.py"
 
@@ -35,6 +36,29 @@ class Pitfall(Struct, frozen=True):
     source: bytes
 
 
+class GradedMutant(Struct, frozen=True):
+    """A wrong solution that students' own tests are to notice: whole sources, and what it does."""
+
+    id: str
+    title: str
+    symptom: str
+    source: bytes
+
+
+class OwnTestsPack(Struct, frozen=True):
+    """How students' own tests are graded.
+
+    They may import `imports`, must pass on the reference and on every one of `alternatives`, and
+    must notice the share `threshold` of `mutants`, those of `must_kill` among them.
+    """
+
+    imports: tuple[str, ...]
+    threshold: float
+    must_kill: tuple[str, ...]
+    alternatives: tuple[bytes, ...]
+    mutants: tuple[GradedMutant, ...]
+
+
 class ProblemPack(Struct, frozen=True):
     """A problem version, complete: what the grader opens a paused session for.
 
@@ -43,13 +67,13 @@ class ProblemPack(Struct, frozen=True):
 
     slug: str
     version: str
-    main: str
+    setting: Setting
     reference: bytes
-    provided: bytes | None
     tiers: tuple[GraderTier, ...]
     pitfalls: tuple[Pitfall, ...]
     files: dict[str, bytes]
     check_patience_s: float
+    own_tests: OwnTestsPack | None = None
 
 
 class JobLimits(Struct, frozen=True):
@@ -70,8 +94,11 @@ class Job(Struct, frozen=True):
     """One submission to judge, against an opened problem version, in the runner at `runner`.
 
     `sent_s` is `time.monotonic` of the sender; the clock is the machine's, boxes included. With a
-    `scratch` no check runs, but this source after the submission. Charts are drawn in the name of
-    `charts_of`.
+    `scratch` no check runs, but this source after the submission; with `tests` these run, and
+    there is no other file. `dependencies` take the place of
+    modules of the problem's library, by path: what the student wrote for exercises that this one
+    builds on. Charts are drawn in the name of `charts_of`. It may take as long as `tiers` times
+    what its limits allow.
     """
 
     id: str
@@ -84,6 +111,8 @@ class Job(Struct, frozen=True):
     sent_s: float
     visible_only: bool = False
     scratch: bytes | None = None
+    tests: dict[str, bytes] = {}
+    dependencies: dict[str, bytes] = {}
     charts_of: ChartSource = "submission"
 
 

@@ -10,7 +10,7 @@ Every call is recorded with its answers, for the diagnosis after a failure.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -34,6 +34,7 @@ from sandbox.arrays import (
     Array,
     DecodedArguments,
     EncodedArguments,
+    Subject,
     build,
     decode_arrays,
     encode_arguments,
@@ -75,7 +76,7 @@ class BackwardRecord:
 class CallRecord:
     """One call and everything the submission answered to it."""
 
-    function: str
+    request: Call
     arguments: EncodedArguments
     failure: Failure | None = None
     value: Value = None
@@ -111,9 +112,15 @@ class RemoteSubmission(Submission):
         """The public callables it defines."""
         return self._runner.names
 
-    def call(self, name: str, /, *args: object, **kwargs: object) -> object:
-        """Call its function `name`, which exists."""
-        return self._observe(name, args, kwargs).value
+    def call(
+        self,
+        name: str,
+        args: Sequence[object],
+        kwargs: Mapping[str, object],
+        subject: Subject | None,
+    ) -> object:
+        """Call its function `name`, which exists; or make an object of that class and use it."""
+        return self.call_and_compare(name, args, kwargs, subject).value
 
     def signature(self, name: str, /) -> Signature | None:
         """The parameters of its callable `name`; None when there is no such callable."""
@@ -123,10 +130,15 @@ class RemoteSubmission(Submission):
 
     # --- calls -----------------------------------------------------------------------------
 
-    def _observe(
-        self, name: str, args: tuple[object, ...], kwargs: dict[str, object]
+    def call_and_compare(
+        self,
+        name: str,
+        args: Sequence[object],
+        kwargs: Mapping[str, object],
+        subject: Subject | None,
     ) -> Observation:
-        encoded = encode_arguments(args, kwargs)
+        """The same, and compare array arguments afterwards."""
+        encoded = encode_arguments(args, kwargs, subject)
         request = Call(
             id=self._runner.next_id(),
             function=name,
@@ -135,9 +147,10 @@ class RemoteSubmission(Submission):
             views=encoded.views,
             buffers=[len(buffer) for buffer in encoded.buffers],
             forget=self._forget,
+            instance=encoded.instance,
         )
         self._forget = False
-        record = CallRecord(name, encoded)
+        record = CallRecord(request, encoded)
         self.records.append(record)
         reply, payload = self._runner.ask(request, encoded.buffers)
         if isinstance(reply, Raised):
@@ -324,8 +337,8 @@ def _copied(array: Array | np.generic) -> object:
 def _changed_arguments(
     record: CallRecord,
     rest: memoryview,
-    args: tuple[object, ...],
-    kwargs: dict[str, object],
+    args: Sequence[object],
+    kwargs: Mapping[str, object],
 ) -> tuple[ChangedArgument, ...]:
     """The arguments whose elements are no longer those that were sent."""
     if not record.changed and not len(rest):

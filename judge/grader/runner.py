@@ -11,7 +11,8 @@ import contextlib
 import signal
 import socket
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from judge.grader.messages import Job
 from judge.verdicts import Verdict
@@ -24,6 +25,7 @@ from sandbox.protocol import (
     Execute,
     Executed,
     Failure,
+    Forbidden,
     Granted,
     Lease,
     LeaseReply,
@@ -32,11 +34,15 @@ from sandbox.protocol import (
     LoadFailed,
     ProtocolError,
     Raised,
+    RanTests,
     Refused,
+    RefusedTests,
     Release,
     Reply,
     Report,
     Request,
+    RuleBroken,
+    RunTests,
     TooLarge,
 )
 from sandbox.text import one_line, printable, printable_bytes
@@ -94,6 +100,7 @@ class Runner:
         self.result_bytes_left = MAX_RESULT_BYTES
         self.fault: RunnerFault | None = None
         self.names: list[str] = []
+        self._forbidden: Sequence[Forbidden] = ()
         try:
             self._lease.send(Lease(limits.cpu_s, limits.output_bytes, job.id))
             deadline = time.monotonic() + LEASE_PATIENCE_S
@@ -109,6 +116,7 @@ class Runner:
         The time is not charged to the tier.
         """
         self._too_slow = f"Importing the code took longer than {allowance_s:.3g} s."
+        self._forbidden = sources.setting.forbidden
         tier_s, self.budget_s = self.budget_s, allowance_s
         reply, _ = self._exchange(sources, ())
         left_s, self.budget_s = self.budget_s, tier_s
@@ -117,7 +125,7 @@ class Runner:
             case Loaded(names):
                 self.names = [one_line(name) for name in names]
             case LoadFailed(stage, failure):
-                raise self.fail(*_load_fault(stage, failure), failure)
+                raise self.fail(*load_words(stage, failure), failure)
             case _:
                 raise self.fail(Verdict.RE, OUT_OF_TURN)
         return left_s
@@ -130,13 +138,27 @@ class Runner:
             case Executed():
                 return
             case Refused(failure=failure):
-                raise self.fail(*_load_fault("compile", failure), failure)
+                raise self.fail(*load_words("compile", failure), failure)
             case Raised(failure=failure) if out_of_memory(failure):
                 raise self.fail(Verdict.MLE, f"{file} ran out of memory.", failure)
             case Raised(failure=failure):
                 raise self.fail(Verdict.RE, f"The code raised {raised_words(failure)}", failure)
             case _:
                 raise self.fail(Verdict.RE, OUT_OF_TURN)
+
+    def run_tests(self, request: RunTests) -> Iterator[Reply]:
+        """Run a student's tests: the answers as they come, up to the last. Raises `RunnerFault`.
+
+        What they say is for the caller to judge; each has the request's id.
+        """
+        self._too_slow = f"The tests took longer than {self._limits.wall_s:g} s."
+        reply, _ = self.ask(request)
+        while not isinstance(reply, RanTests | RefusedTests):
+            yield reply
+            with self._charged() as deadline:
+                reply, _ = self._receive(deadline)
+            self._require_answer(reply)
+        yield reply
 
     def fail(self, verdict: Verdict, message: str, failure: Failure | None = None) -> RunnerFault:
         """The fault to raise; the first one stays, and every later request raises it again."""
@@ -152,9 +174,12 @@ class Runner:
     def ask(self, request: Request, buffers: Sequence[Buffer] = ()) -> tuple[Reply, memoryview]:
         """One request, one reply with the same id. Raises `RunnerFault`."""
         reply, payload = self._exchange(request, buffers)
-        if isinstance(reply, Loaded | LoadFailed) or reply.id != self._next_id:
-            raise self.fail(Verdict.RE, OUT_OF_TURN)
+        self._require_answer(reply)
         return reply, payload
+
+    def _require_answer(self, reply: Reply) -> None:
+        if isinstance(reply, Loaded | LoadFailed | RuleBroken) or reply.id != self._next_id:
+            raise self.fail(Verdict.RE, OUT_OF_TURN)
 
     def close(self) -> tuple[str, bool]:
         """Give the child back; what it printed, printable, and whether that was cut."""
@@ -170,13 +195,18 @@ class Runner:
     def _exchange(self, request: Request, buffers: Sequence[Buffer]) -> tuple[Reply, memoryview]:
         if self.fault is not None:
             raise self.fault
-        started = time.monotonic()
-        deadline = started + self.budget_s
-        self.waiting = True
-        try:
-            self._refuse_unasked_answers(started)
+        with self._charged() as deadline:
+            self._refuse_unasked_answers(time.monotonic())
             self._child.send(request, buffers, deadline)
             return self._receive(deadline)
+
+    @contextmanager
+    def _charged(self) -> Iterator[float]:
+        """The deadline of what is done inside, which is charged; and names the fault it ends in."""
+        started = time.monotonic()
+        self.waiting = True
+        try:
+            yield started + self.budget_s
         except DeadlinePassed:
             raise self._fault_of_deadline() from None
         except ConnectionLost:
@@ -192,10 +222,19 @@ class Runner:
             raise self.fail(Verdict.OLE, TOO_LARGE) from None
         except ProtocolError:
             raise self.fail(Verdict.RE, NOT_A_FRAME) from None
+        if isinstance(reply[0], RuleBroken):
+            raise self._fault_of_rule(reply[0])
         self.result_bytes_left -= len(reply[1])
         if self.result_bytes_left < 0:
             raise self.fail(Verdict.OLE, TOO_LARGE)
         return reply
+
+    def _fault_of_rule(self, broken: RuleBroken) -> RunnerFault:
+        if broken.rule >= len(self._forbidden):
+            return self.fail(Verdict.RE, OUT_OF_TURN)
+        rule = self._forbidden[broken.rule].rule
+        failure = Failure("RuleBroken", [], rule, broken.frames)
+        return self.fail(Verdict.RV, rule, failure)
 
     def _refuse_unasked_answers(self, now: float) -> None:
         """Bytes before the question: it died in between, or it talks out of turn."""
@@ -293,7 +332,8 @@ def raised_words(failure: Failure) -> str:
     return f"{words}\n{remedy}" if remedy else words
 
 
-def _load_fault(stage: str, failure: Failure) -> tuple[Verdict, str]:
+def load_words(stage: str, failure: Failure) -> tuple[Verdict, str]:
+    """Verdict and words for what was refused by the compiler, or raised while being imported."""
     if stage == "compile":
         return Verdict.CE, _compile_message(failure)
     if out_of_memory(failure):

@@ -26,6 +26,7 @@ from judge.checks.current import Judging
 from judge.checks.local import LocalSubmission
 from judge.checks.marks import CheckDefinitionError, describe, line_of
 from judge.events import EVENT, Event, Finished
+from judge.grader.disguise import Disguises
 from judge.grader.grading import CheckRunner, Checks, Grading, author_line
 from judge.grader.messages import (
     REFERENCE,
@@ -38,6 +39,7 @@ from judge.grader.messages import (
     SessionOpened,
     StartJob,
 )
+from judge.grader.mutation import MutationGrading
 from judge.grader.patience import OutOfPatience, interrupted_after
 from judge.grader.runner import RunnerUnavailable
 from sandbox.protocol import (
@@ -50,6 +52,7 @@ from sandbox.protocol import (
     decoder_of,
 )
 from sandbox.runner.failures import describe_exception
+from sandbox.runner.forbidden import UnknownName, what_is_guarded
 from sandbox.runner.loading import CompileRefused
 
 _WARM_SEED = 0
@@ -96,6 +99,7 @@ class _PausedSession:
         self._folder = folder
         self._link = link
         self.check_runner = CheckRunner()
+        self._disguises: Disguises | None = None
         self.opened = False
         self.broken: BrokenProblem | None = None
 
@@ -113,6 +117,8 @@ class _PausedSession:
         if self.broken is not None:
             return True
         try:
+            self._examine_rules()
+            self._disguises = self._prepare_disguises()
             checks = self._checks(session)
             self._warm_up(checks)
         except BrokenProblem as broken:
@@ -134,6 +140,26 @@ class _PausedSession:
                 self._examine(item)
             by_tier[tier.id] = items
         return Checks(self._pack, self._folder, by_tier)
+
+    def _prepare_disguises(self) -> Disguises | None:
+        """What the implementations will look like that students' tests run on, if they may."""
+        own = self._pack.own_tests
+        if own is None:
+            return None
+        try:
+            mutants = [mutant.source for mutant in own.mutants]
+            return Disguises([self._pack.reference, *mutants], own.alternatives)
+        except SyntaxError as error:
+            message = f"a solution that students' tests are to run on does not compile: {error}"
+            raise BrokenProblem("mutants.toml", 1, message) from None
+
+    def _examine_rules(self) -> None:
+        """Every forbidden name stands for something that can be guarded."""
+        for entry in self._pack.setting.forbidden:
+            try:
+                what_is_guarded(entry.name)
+            except UnknownName as error:
+                raise BrokenProblem("problem.toml", 1, f"[[forbidden]]: {error}") from None
 
     def _examine(self, item: pytest.Item) -> None:
         path, line = line_of(item)
@@ -168,10 +194,10 @@ class _PausedSession:
         return True
 
     def _load_reference(self) -> LocalSubmission:
-        sources = {self._pack.main: self._pack.reference}
+        sources = {self._pack.setting.main: self._pack.reference}
         try:
             with interrupted_after(_REHEARSAL_PATIENCE_S, "importing it"):
-                return LocalSubmission.from_sources(sources, self._pack.main, self._pack.provided)
+                return LocalSubmission.from_sources(sources, self._pack.setting)
         except CompileRefused as refused:
             failure = refused.failure
         except (Exception, OutOfPatience) as error:  # noqa: BLE001  # an author's code
@@ -217,7 +243,7 @@ class _PausedSession:
             # Pages that every check writes to are copied now rather than during the first ones.
             self._rehearse(checks.one_of_each_kind())
             _, (descriptor,) = link.receive_with_descriptors(StartJob, 1, deadline=None)
-            _run_job(checks, self.check_runner, descriptor)
+            self._run_job(checks, descriptor)
             status = 0
         except ConnectionLost:
             status = 0  # the session is over
@@ -225,6 +251,21 @@ class _PausedSession:
             traceback.print_exc(file=sys.__stderr__)
         finally:
             os._exit(status)
+
+    def _run_job(self, checks: Checks, descriptor: int) -> None:
+        connection = Connection(socket.socket(fileno=descriptor), MAX_ARGUMENT_BYTES)
+        connection.send(ChildStarted(os.getpid()))
+        _, payload = connection.receive(StartJob)
+        job: Job = decoder_of(Job).decode(payload)
+        emit = _EventSink(connection)
+        own = self._pack.own_tests
+        try:
+            if job.tests and own is not None and self._disguises is not None:
+                MutationGrading(self._pack, own, self._disguises, job, emit).run()
+            else:
+                Grading(checks, self.check_runner, job, emit).run()
+        except RunnerUnavailable as lost:
+            connection.send(ChildLostRunner(str(lost)))
 
 
 @dataclass(frozen=True)
@@ -241,17 +282,6 @@ def _be_first_to_go() -> None:
     """Should the box run out of memory, one job is lost and not what all jobs need."""
     with contextlib.suppress(OSError):  # where it cannot be said, the kernel takes the largest
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
-
-
-def _run_job(checks: Checks, check_runner: CheckRunner, descriptor: int) -> None:
-    connection = Connection(socket.socket(fileno=descriptor), MAX_ARGUMENT_BYTES)
-    connection.send(ChildStarted(os.getpid()))
-    _, payload = connection.receive(StartJob)
-    job: Job = decoder_of(Job).decode(payload)
-    try:
-        Grading(checks, check_runner, job, _EventSink(connection)).run()
-    except RunnerUnavailable as lost:
-        connection.send(ChildLostRunner(str(lost)))
 
 
 def _collect_fault(error: BaseException, file: str, folder: Path) -> BrokenProblem:

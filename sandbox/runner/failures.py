@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Mapping
-from types import TracebackType
+from types import FrameType, TracebackType
 
 from sandbox.protocol import MAX_LINE, MAX_MESSAGE_CHARS, CodeFrame, Failure
 
@@ -122,18 +122,29 @@ def _frames_of(error: BaseException, sources: Mapping[str, bytes]) -> list[CodeF
     while step is not None:
         file = step.tb_frame.f_code.co_filename
         if file in sources:
-            kept.append(_code_frame(step, file, sources[file]))
+            kept.append(_code_frame(step.tb_frame, step.tb_lineno, file, sources[file]))
             del kept[:-MAX_FRAMES]
         step = step.tb_next
     return kept
 
 
-def _code_frame(step: TracebackType, file: str, source: bytes) -> CodeFrame:
-    line = step.tb_lineno or 1
+def frames_from(frame: FrameType | None, sources: Mapping[str, bytes]) -> list[CodeFrame]:
+    """The calls that led to `frame`, the innermost last: at most 32 in the files `sources`."""
+    kept: list[CodeFrame] = []
+    while frame is not None and len(kept) < MAX_FRAMES:
+        file = frame.f_code.co_filename
+        if file in sources:
+            kept.append(_code_frame(frame, frame.f_lineno, file, sources[file]))
+        frame = frame.f_back
+    return kept[::-1]
+
+
+def _code_frame(frame: FrameType, line: int | None, file: str, source: bytes) -> CodeFrame:
+    line = line or 1
     return CodeFrame(
         file=bounded_text(file, MAX_NAME_CHARS),
         line=line if 0 < line < MAX_LINE else 1,
-        function=bounded_text(step.tb_frame.f_code.co_name, MAX_NAME_CHARS),
+        function=bounded_text(frame.f_code.co_name, MAX_NAME_CHARS),
         text=source_line(source, line).strip(),
     )
 

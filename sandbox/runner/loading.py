@@ -5,9 +5,11 @@ Theory of operation
 A submission is a set of source files that never touch a disk: all of them are compiled first, so
 that a mistake in any of them is found before anything runs, then the main one is executed as a
 module named after its file (``solution.py`` is ``solution``, never ``__main__``). The others can
-be imported by name. A `provided` source runs first as module ``provided``; the names it defines
-are put into the main module's globals. Sources are registered with `linecache`, so tracebacks and
-`inspect.getsource` work.
+be imported by name. What stands around them comes in a `Setting`: the main file may have a dotted
+name inside a package of its `library`; a `provided` source runs first as module ``provided`` and
+the names it defines are put into the main module's globals; a `harness` runs last, and its
+functions stand beside, and before, those of the main module. Sources of the submission are
+registered with `linecache`, so tracebacks and `inspect.getsource` work.
 
 `Submission` holds one such set and its module objects. Its modules appear in `sys.modules` only
 
@@ -36,15 +38,17 @@ from contextlib import contextmanager
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 
-from sandbox.protocol import Failure
+from sandbox.protocol import Failure, Setting
 from sandbox.runner.failures import describe_compile_error
 
 PROVIDED_FILE = "provided.py"
+HARNESS_FILE = "harness.py"
+_PACKAGE_FILE = "/__init__.py"
 _LIBRARIES = sys.stdlib_module_names | {"judge", "msgspec", "numpy", "sandbox", "torch"}
 _NOT_DEFINED = (types.ModuleType, type(__future__.annotations))
 _builtin_import = builtins.__import__
 ImportFunction = Callable[..., types.ModuleType]
-_COMPILER_ERRORS = (SyntaxError, ValueError, MemoryError, RecursionError, OverflowError)
+COMPILER_ERRORS = (SyntaxError, ValueError, MemoryError, RecursionError, OverflowError)
 
 
 class CompileRefused(Exception):
@@ -55,48 +59,62 @@ class CompileRefused(Exception):
         self.failure = failure
 
 
-def load_submission(files: dict[str, bytes], main: str, provided: bytes | None) -> types.ModuleType:
-    """Compile all `files` and import `main`; returns a fresh module object on each call.
+Names = dict[str, object]
+
+
+def load_submission(files: Mapping[str, bytes], setting: Setting) -> Names:
+    """Compile all `files` and import the main one; the names that can be called, made anew.
 
     Raises `CompileRefused` when the compiler refuses a file; whatever the code raises while being
     imported is let through. `sys.modules` is as before afterwards.
     """
-    return Submission(files, main, provided).load()
+    return Submission(files, setting).load()
 
 
 class Submission:
     """The compiled files of one submission and the modules made from them.
 
     Raises `CompileRefused`. `sources` maps each file name, as it stands in tracebacks, to its
-    bytes (without ``provided.py``, which is not the student's). Not thread-safe while importing.
+    bytes (of the submission's own files only). Not thread-safe while importing.
     """
 
-    def __init__(self, files: Mapping[str, bytes], main: str, provided: bytes | None) -> None:
+    def __init__(self, files: Mapping[str, bytes], setting: Setting) -> None:
         self.sources = dict(files)
-        self._main = _module_name(main)
-        self._provided = [PROVIDED_FILE] if provided is not None else []
-        everything = self.sources | ({PROVIDED_FILE: provided} if provided is not None else {})
-        for file, source in everything.items():
+        self._setting = setting
+        self._main = setting.module or _module_name(setting.main)
+        own = {self._main if file == setting.main else _module_name(file): file for file in files}
+        around = dict(setting.library)
+        if setting.provided is not None:
+            around[PROVIDED_FILE] = setting.provided
+        if setting.harness is not None:
+            around[HARNESS_FILE] = setting.harness
+        main = {self._main: (setting.main, files[setting.main])} if setting.main in files else {}
+        sources = {name: (file, files[file]) for name, file in own.items()}
+        sources |= {_module_name(path): (path, source) for path, source in around.items()}
+        sources |= main  # nothing takes the place of what is judged
+        for file, source in self.sources.items():
             _remember_lines(file, source)
-        codes = {_module_name(file): compile_file(file, text) for file, text in everything.items()}
-        self._finder = _Finder(codes, self._import)
-        self._importable = codes.keys() - _LIBRARIES
+        codes = {name: compile_file(*source) for name, source in sources.items()}
+        packages = {_module_name(path) for path in setting.library if path.endswith(_PACKAGE_FILE)}
+        self._finder = _Finder(codes, packages, self._import)
+        self._importable = {name for name in codes if _top(name) not in _LIBRARIES}
+        self._tops = {_top(name) for name in self._importable}
         self._main_module = types.ModuleType(self._main)
         self._modules: dict[str, types.ModuleType] = {}
         self._depth = 0
 
-    def load(self) -> types.ModuleType:
+    def load(self) -> Names:
         """Import the main file, leaving `sys.modules` as it was; for many in one process."""
         with self._visible():
-            return self._import_main()
+            return self._import_all()
 
-    def install(self) -> types.ModuleType:
+    def install(self) -> Names:
         """Import the main file as an ordinary program does: its modules stay in `sys.modules`."""
         self._finder.hide_imports = False
         for name in self._importable:
             sys.modules.pop(name, None)
         sys.meta_path.insert(0, self._finder)
-        return self._import_main()
+        return self._import_all()
 
     def execute(self, file: str, source: bytes) -> None:
         """Run one more file after `install`, as a module that begins with the main one's names.
@@ -120,14 +138,25 @@ class Submission:
         for name in self._importable:
             sys.modules.pop(name, None)
 
+    def _import_all(self) -> Names:
+        names = dict(vars(self._import_main()))
+        if self._setting.harness is not None:
+            names |= _functions_of(importlib.import_module(_module_name(HARNESS_FILE)))
+        return names
+
     def _import_main(self) -> types.ModuleType:
+        parent, _, own_name = self._main.rpartition(".")
+        package = importlib.import_module(parent) if parent else None
         module = importlib.util.module_from_spec(self._finder.spec_of(self._main))
-        for file in self._provided:
-            module.__dict__.update(_defined_names(importlib.import_module(_module_name(file))))
+        if self._setting.provided is not None:
+            provided = importlib.import_module(_module_name(PROVIDED_FILE))
+            module.__dict__.update(_defined_names(provided))
         if self._main in self._importable:
             sys.modules[self._main] = module
         self._main_module = module
         self._finder.exec_module(module)
+        if package is not None:
+            setattr(package, own_name, module)
         return module
 
     @contextmanager
@@ -158,7 +187,8 @@ class Submission:
         level: int = 0,
     ) -> types.ModuleType:
         """`__import__` for code that was loaded, so that imports inside functions work later."""
-        if name.partition(".")[0] not in self._importable:
+        package = (globals or {}).get("__package__") if level else None
+        if _top(str(package) if package else name) not in self._tops:
             return _builtin_import(name, globals, locals, fromlist, level)
         with self._visible():
             return _builtin_import(name, globals, locals, fromlist, level)
@@ -170,7 +200,7 @@ def compile_file(file: str, source: bytes) -> types.CodeType:
         warnings.simplefilter("default")
         try:
             return compile(source, file, "exec", dont_inherit=True)
-        except _COMPILER_ERRORS as error:
+        except COMPILER_ERRORS as error:
             # Deep nesting raises MemoryError: this is a mistake in the source, not a full memory.
             raise CompileRefused(describe_compile_error(error, file, source)) from None
 
@@ -178,8 +208,11 @@ def compile_file(file: str, source: bytes) -> types.CodeType:
 class _Finder(MetaPathFinder, Loader):
     """Finds and runs the modules of one submission."""
 
-    def __init__(self, codes: dict[str, types.CodeType], imports: ImportFunction) -> None:
+    def __init__(
+        self, codes: dict[str, types.CodeType], packages: set[str], imports: ImportFunction
+    ) -> None:
         self._codes = codes
+        self._packages = packages
         self._imports = imports
         self.hide_imports = True
 
@@ -189,7 +222,9 @@ class _Finder(MetaPathFinder, Loader):
 
     def spec_of(self, name: str) -> ModuleSpec:
         """The spec of a file's module, also when a library of that name hides it."""
-        spec = ModuleSpec(name, self, origin=self._codes[name].co_filename)
+        is_package = name in self._packages
+        origin = self._codes[name].co_filename
+        spec = ModuleSpec(name, self, origin=origin, is_package=is_package)
         spec.has_location = True
         return spec
 
@@ -200,7 +235,7 @@ class _Finder(MetaPathFinder, Loader):
         target: types.ModuleType | None = None,  # noqa: ARG002  # the same
     ) -> ModuleSpec | None:
         """Part of the import protocol."""
-        known = fullname in self._codes and fullname not in _LIBRARIES
+        known = fullname in self._codes and _top(fullname) not in _LIBRARIES
         return self.spec_of(fullname) if known else None
 
     def create_module(
@@ -218,7 +253,12 @@ class _Finder(MetaPathFinder, Loader):
 
 
 def _module_name(file: str) -> str:
-    return file.removesuffix(".py")
+    """The dotted name of a file: ``a/b.py`` is ``a.b``, ``a/__init__.py`` is ``a``."""
+    return file.removesuffix(_PACKAGE_FILE).removesuffix(".py").replace("/", ".")
+
+
+def _top(module: str) -> str:
+    return module.partition(".")[0]
 
 
 def _is_special(name: object) -> bool:
@@ -232,6 +272,17 @@ def _defined_names(module: types.ModuleType) -> dict[str, object]:
         name: value
         for name, value in vars(module).items()
         if not name.startswith("_") and not isinstance(value, _NOT_DEFINED)
+    }
+
+
+def _functions_of(harness: types.ModuleType) -> dict[str, object]:
+    """The public functions that a harness defines: not what it imports to do so."""
+    return {
+        name: value
+        for name, value in vars(harness).items()
+        if isinstance(value, types.FunctionType)
+        and value.__module__ == harness.__name__
+        and not name.startswith("_")
     }
 
 

@@ -15,7 +15,7 @@ import socket
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import ModuleType
+from typing import NoReturn
 
 import msgspec
 import numpy as np
@@ -54,13 +54,19 @@ from sandbox.protocol import (
     Reply,
     Request,
     Returned,
+    RuleBroken,
+    RunTests,
+    Setting,
     decoder_of,
 )
 from sandbox.runner import warm
+from sandbox.runner.calls import make_call
 from sandbox.runner.confine import STACK_BYTES
-from sandbox.runner.failures import bounded_text, describe_exception
+from sandbox.runner.failures import bounded_text, describe_exception, frames_from
+from sandbox.runner.forbidden import find, guard
 from sandbox.runner.init import announce_ready
-from sandbox.runner.loading import CompileRefused, Submission
+from sandbox.runner.loading import CompileRefused, Names, Submission
+from sandbox.runner.own_tests import run_own_tests
 
 MAX_NAMES = 256
 RESERVE_BYTES = 8 << 20  # address space only, until something writes to it
@@ -71,6 +77,8 @@ Answer = tuple[Reply, Sequence[Buffer]]
 # Kept from before the submission runs, which may replace the public names.
 _grad: Callable[..., tuple[torch.Tensor | None, ...]] = torch.autograd.grad
 _signature = inspect.signature
+_exit = os._exit
+_current_frame = sys._getframe  # noqa: SLF001  # the public way formats every frame
 _STREAMS = (sys.stdout, sys.stderr)
 # What is said where memory cannot be had, by kind of exception.
 MEMORY_WORDS = {
@@ -88,7 +96,7 @@ def serve(sock: socket.socket) -> None:
     """Answer requests until the other side closes the connection."""
     rehearse()
     connection = Connection(sock, MAX_ARGUMENT_BYTES)
-    student = Student()
+    student = Student(connection)
     announce_ready()
     try:
         while True:
@@ -104,7 +112,8 @@ def rehearse() -> None:
     """Everything of one small submission once, so that the first real one finds it warm."""
     warm.touch()
     student = Student()
-    student.answer(Load({"rehearsal.py": _REHEARSAL}, "rehearsal.py", None, 0), memoryview(b""))
+    load = Load({"rehearsal.py": _REHEARSAL}, Setting("rehearsal.py"), 0)
+    student.answer(load, memoryview(b""))
     for x in (torch.ones(2, 3, requires_grad=True), np.ones((2, 3))):
         sent = encode_arguments([x], {"scale": 2.0})
         sizes = [len(buffer) for buffer in sent.buffers]
@@ -131,15 +140,20 @@ def _through_a_frame(request: Request, buffers: Sequence[Buffer]) -> tuple[Reque
 class _Graph:
     """What a backward pass needs of an earlier call."""
 
-    leaves: list[object]
+    leaves: Sequence[object]
     results: list[object]
 
 
 @dataclass
 class Student:
-    """One loaded submission and the autograd graphs of its calls."""
+    """One loaded submission and the autograd graphs of its calls.
 
-    module: ModuleType = field(default_factory=lambda: ModuleType("solution"))
+    `connection` is where it says what cannot wait for an answer: that a rule is broken, which ends
+    the process, and how each of a student's own tests has ended.
+    """
+
+    connection: Connection | None = None
+    names: Names = field(default_factory=dict)
     sources: Mapping[str, bytes] = field(default_factory=dict)
     submission: Submission | None = None
     graphs: dict[int, _Graph] = field(default_factory=dict)
@@ -161,19 +175,34 @@ class Student:
                 return self._guarded(request, payload)
             case Execute():
                 return self._execute(request), ()
+            case RunTests():
+                return self._run_tests(request), ()
 
     def _load(self, request: Load) -> Reply:
         _seed(request.seed)
         try:
-            self.submission = Submission(request.files, request.main, request.provided)
+            self.submission = Submission(request.files, request.setting)
         except CompileRefused as refused:
             return LoadFailed("compile", refused.failure)
         self.sources = self.submission.sources
+        forbidden = request.setting.forbidden
+        if (use := find(self.sources, forbidden)) is not None:
+            return RuleBroken(use.rule, [use.frame])
+        guard(forbidden, self._rule_broken)
         try:
-            self.module = self.submission.install()
-            return Loaded(list(_public_callables(self.module)))
+            self.names = self.submission.install()
+            return Loaded(list(_public_callables(self.names)))
         except BaseException as error:  # noqa: BLE001  # SystemExit is a way to fail, too
             return LoadFailed("import", self._failure(error))
+
+    def _rule_broken(self, rule: int) -> NoReturn:
+        """Say so and end, wherever in the submission this is called from."""
+        try:
+            if self.connection is not None:
+                frames = frames_from(_current_frame(), self.sources)
+                self.connection.send(RuleBroken(rule, frames))
+        finally:
+            _exit(0)
 
     def unload(self) -> None:
         """Make the modules of the submission disappear; only for a rehearsal."""
@@ -191,6 +220,15 @@ class Student:
             return Raised(request.id, self._failure(error))
         return Executed(request.id)
 
+    def _run_tests(self, request: RunTests) -> Reply:
+        """Run tests on what was loaded, whose own lines appear in no traceback from now on."""
+        self.sources = dict(request.files)
+        return run_own_tests(request, self._tell, self._failure)
+
+    def _tell(self, reply: Reply) -> None:
+        if self.connection is not None:
+            self.connection.send(reply)
+
     def _guarded(self, request: Call | Backward, payload: memoryview) -> Answer:
         try:
             if isinstance(request, Call):
@@ -202,14 +240,10 @@ class Student:
     def _call(self, request: Call, payload: memoryview) -> Answer:
         if request.forget:
             self.graphs.clear()
-        function = vars(self.module).get(request.function)
-        if function is None:
-            raise AttributeError(f"{request.function} is not defined")
         sent = DecodedArguments(request.views, request.buffers, payload)
-        args = [sent.value(value) for value in request.args]
-        kwargs = {name: sent.value(value) for name, value in request.kwargs.items()}
-        result = encode_result(function(*args, **kwargs))
-        self.graphs[request.id] = _Graph(list(sent.leaves), result.tensors)
+        called = make_call(self.names, request, sent)
+        result = encode_result(called.value)
+        self.graphs[request.id] = _Graph(called.leaves, result.tensors)
         return _returned(request.id, result, sent)
 
     def _backward(self, request: Backward, payload: memoryview) -> Answer:
@@ -226,13 +260,12 @@ class Student:
         return Gradients(request.id, present, arrays), buffers
 
     def _describe(self, request: Describe) -> Reply:
-        names = vars(self.module)
-        value = names.get(request.name)
+        value = self.names.get(request.name)
         try:
             parameters = list(_parameters(value)) if callable(value) else None
         except BaseException:  # noqa: BLE001  # __signature__ and friends may be the submission's
             parameters = None
-        return Described(request.id, request.name in names, callable(value), parameters)
+        return Described(request.id, request.name in self.names, callable(value), parameters)
 
     def _failure(self, error: BaseException) -> Failure:
         self.reserve = bytearray()  # now there is memory to say that there is none
@@ -271,9 +304,12 @@ def _seed(seed: int) -> None:
     random.seed(seed)
 
 
-def _public_callables(module: ModuleType) -> Iterator[str]:
-    names = [name for name, value in vars(module).items() if callable(value)]
-    public = [name for name in names if type(name) is str and not name.startswith("_")]
+def _public_callables(names: Names) -> Iterator[str]:
+    public = [
+        name
+        for name, value in names.items()
+        if type(name) is str and not name.startswith("_") and callable(value)
+    ]
     for name in public[-MAX_NAMES:]:  # its own come after those of a star import
         yield bounded_text(name, MAX_NAME_CHARS)
 

@@ -52,7 +52,16 @@ from sandbox.protocol import (
     SetMemory,
     TryMemory,
 )
-from sandbox.runner import counters, pages, probes, seccomp, student, syscalls, warm
+from sandbox.runner import (
+    counters,
+    own_tests,
+    pages,
+    probes,
+    seccomp,
+    student,
+    syscalls,
+    warm,
+)
 from sandbox.runner.confine import Surroundings
 from sandbox.runner.init import Begin, Broken, Ended
 from sandbox.runner.spare import Spare
@@ -85,6 +94,7 @@ def main(box_id: str, control_in_fd: int, control_out_fd: int) -> NoReturn:
     _become_zygote()
     warm.warm_up()
     student.rehearse()
+    own_tests.prepare()
     warm.freeze()
     pages.collapse()
     box = Surroundings.look()

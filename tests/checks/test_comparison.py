@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -144,6 +145,14 @@ def test_message_and_detail_tell_the_largest_error_its_place_and_the_limit() -> 
 def test_relative_error_of_an_expected_zero_is_infinite() -> None:
     detail = _detail(_failure(_ones(2), _ones(2) * 0))
     assert (detail.max_abs, detail.max_rel) == (1.0, "Infinity")
+
+
+def test_relative_error_beyond_all_numbers_is_infinite() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(CheckFailure) as caught:
+            assert_close(np.array([1e300]), np.array([1e-300]))
+    assert _detail(caught.value).max_rel == "Infinity"
 
 
 def test_table_is_at_most_six_by_six_around_the_worst_entry() -> None:

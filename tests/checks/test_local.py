@@ -18,7 +18,10 @@ from judge.checks import (
     gradients,
     submission_error,
 )
-from sandbox.protocol import Failure
+from sandbox.protocol import (
+    Failure,
+    Setting,
+)
 
 SOURCE = b"""
 import torch
@@ -57,7 +60,9 @@ PROVIDED = b"def double(x):\n    return 2 * x\n"
 
 @pytest.fixture
 def local() -> LocalSubmission:
-    return LocalSubmission.from_sources({"solution.py": SOURCE}, "solution.py", PROVIDED)
+    return LocalSubmission.from_sources(
+        {"solution.py": SOURCE}, Setting("solution.py", provided=PROVIDED)
+    )
 
 
 def test_functions_are_called_with_provided_names(local: LocalSubmission) -> None:

@@ -44,6 +44,8 @@ def test_mask_shows_and_hides_something_in_every_row() -> None:
         assert mask.dtype == torch.bool
         assert mask.any(dim=-1).all()
         assert not mask.all(dim=-1).any()
+        shown = Rng(seed, "a").visible(4, 3).sum(dim=-1)
+        assert (shown == 2).all()  # of three, one is hidden, and two are not
     assert Rng(1, "a").visible(5, 1).all()
 
 

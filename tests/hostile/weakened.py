@@ -32,6 +32,7 @@ from sandbox.protocol import (
     Loaded,
     LoadFailed,
     Reply,
+    Setting,
 )
 from sandbox.runner import confine, probes, seccomp, student, syscalls, warm
 from sandbox.runner.confine import Surroundings
@@ -141,7 +142,7 @@ def _answer(box: Surroundings, program: Program, *, nested: bool, ask: bytes) ->
             raise SystemExit(broken.reason)
         spare.begin(LIMITS)
         connection = Connection(spare.connection, MAX_RESULT_BYTES)
-        connection.send(Load({"solution.py": ask}, "solution.py", KERNEL, 0))
+        connection.send(Load({"solution.py": ask}, Setting("solution.py", provided=KERNEL), 0))
         reply: Reply
         reply, _ = connection.receive(Reply, time.monotonic() + ANSWER_S)
         return reply

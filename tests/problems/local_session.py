@@ -13,11 +13,12 @@ from typing import TypeVar
 import pytest
 import torch
 
-from judge.checks import Charts, CheckInfo, Judging, LocalSubmission, describe
+from judge.checks import Charts, CheckInfo, Judging, LocalSubmission, Submission, describe
 from judge.grader.grading import CheckRunner
+from judge.problem import load_problem
+from sandbox.protocol import Setting
 
 Answer = TypeVar("Answer")
-MAIN = "solution.py"
 PATIENCE_S = 10.0
 
 
@@ -26,7 +27,7 @@ class LocalSession:
     """A collected session, run by the grader's own check runner."""
 
     session: pytest.Session
-    provided: bytes | None
+    setting: Setting
     runner: CheckRunner
 
     @property
@@ -35,7 +36,13 @@ class LocalSession:
 
     def failures(self, source: bytes, seed: int, charts: Charts | None = None) -> dict[str, str]:
         """Messages of the failing checks by id, in order."""
-        submission = LocalSubmission.from_sources({MAIN: source}, MAIN, self.provided)
+        submission = LocalSubmission.from_sources({self.setting.main: source}, self.setting)
+        return self.failures_of(submission, seed, charts)
+
+    def failures_of(
+        self, submission: Submission, seed: int, charts: Charts | None = None
+    ) -> dict[str, str]:
+        """The same for anything that can be judged."""
         judging = Judging(submission, seed, charts or Charts())
         failed = {}
         for item in self.session.items:
@@ -75,9 +82,8 @@ class _Plugin:
         assert not report.failed, f"{report.nodeid} cannot be collected: {report.longreprtext}"
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        path = self._folder / "provided.py"
-        provided = path.read_bytes() if path.exists() else None
-        self.answers.append(self._work(LocalSession(session, provided, self._runner)))
+        setting = load_problem(self._folder).setting
+        self.answers.append(self._work(LocalSession(session, setting, self._runner)))
         return True
 
 

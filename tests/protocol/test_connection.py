@@ -46,6 +46,7 @@ from sandbox.protocol import (
     Reply,
     Request,
     Returned,
+    Setting,
     Strange,
     TooLarge,
 )
@@ -460,7 +461,7 @@ def test_our_own_frame_over_the_bound_is_not_begun(
     with pytest.raises(TooLarge):
         connection.send(Release(), [much] * (MAX_ARGUMENT_BYTES // len(much) + 1), later())
     with pytest.raises(TooLarge):
-        connection.send(Load({"solution.py": bytes(MAX_HEADER_BYTES)}, "solution.py", None, 0))
+        connection.send(Load({"solution.py": bytes(MAX_HEADER_BYTES)}, Setting("solution.py"), 0))
     with pytest.raises(BlockingIOError):
         peer.recv(1)
 
@@ -566,7 +567,7 @@ def test_a_source_file_has_a_plain_module_name(
     ends: tuple[Connection, socket.socket], name: str
 ) -> None:
     connection, peer = ends
-    peer.sendall(frame(Load({name: b""}, "solution.py", None, 0)))
+    peer.sendall(frame(Load({name: b""}, Setting("solution.py"), 0)))
 
     with pytest.raises(ProtocolError):
         connection.receive(Request, later())

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec import structs
 
 from sandbox.arrays import build, decode_arrays
 from sandbox.protocol import (
@@ -25,6 +26,7 @@ from sandbox.protocol import (
     Call,
     ChannelError,
     CodeFrame,
+    CollectedTests,
     Complex,
     Connection,
     Dense,
@@ -33,8 +35,10 @@ from sandbox.protocol import (
     Execute,
     Executed,
     Failure,
+    Forbidden,
     Gradients,
     Granted,
+    Instance,
     Items,
     Lease,
     LeaseReply,
@@ -42,17 +46,24 @@ from sandbox.protocol import (
     Load,
     Loaded,
     LoadFailed,
+    OwnTest,
     Pairs,
     Parameter,
     ProtocolError,
     Raised,
+    RanTest,
+    RanTests,
     Ref,
     Refused,
+    RefusedTests,
     Release,
     Reply,
     Report,
     Request,
     Returned,
+    RuleBroken,
+    RunTests,
+    Setting,
     Strange,
     View,
 )
@@ -82,17 +93,32 @@ REPLIES: list[tuple[msgspec.Struct, bytes]] = [
     (Returned(2, Ref(0), [Dense("numpy-scalar", "float32", ())], []), b"\0\0\x80\x3f"),
     (Returned(3, None, [Dense("torch", "bool", (0, 5))], []), b""),
     (Raised(4, FAILURE), b""),
+    (RuleBroken(0, [CodeFrame("solution.py", 3, "f", "x")]), b""),
     (Gradients(5, [True, False], [MATRIX]), bytes(48)),
     (Described(6, True, True, [Parameter("query", "POSITIONAL_OR_KEYWORD", False)]), b""),
     (Executed(7), b""),
     (Refused(8, FAILURE), b""),
+    (
+        CollectedTests(9, [OwnTest("test_own::test_a[1]", "It adds."), OwnTest("b", "")], [1, 0]),
+        b"",
+    ),
+    (RanTest(10, 1, FAILURE), b""),
+    (RanTest(11, 0, None), b""),
+    (RanTests(12), b""),
+    (RefusedTests(13, "rule", "tests/test_own.py", FAILURE), b""),
 ]
+SETTING = Setting(
+    "solution.py", "a.b", b"x = 1\n", {"a/__init__.py": b""}, b"", [Forbidden("torch.f", "No.")]
+)
+MADE = Instance([2, Ref(0)], {"bias": True}, Pairs(["w"], [Ref(0)]), True, "split", ["width"])
 CALL = Call(1, "f", [Ref(0), 2], {"mask": None, "num_heads": 2}, [VIEW], [48])
 REQUESTS: list[tuple[msgspec.Struct, bytes]] = [
-    (Load({"solution.py": b"import torch\n"}, "solution.py", b"x = 1\n", 7), b""),
+    (Load({"solution.py": b"import torch\n"}, SETTING, 7), b""),
     (CALL, bytes(48)),
+    (structs.replace(CALL, instance=MADE), bytes(48)),
     (Describe(2, "multi_head_attention"), b""),
     (Execute(3, "scratch.py", b"print(f(1))\n"), b""),
+    (RunTests(4, {"tests/test_own.py": b"def test_a(): pass\n"}, ["numpy"], 2), b""),
 ]
 LEASES: list[tuple[msgspec.Struct, bytes]] = [
     (Lease(1.5, 1 << 20), b""),

@@ -26,6 +26,7 @@ from sandbox.protocol import (
     Reply,
     Report,
     Request,
+    Setting,
 )
 
 PATIENCE_S = 20.0
@@ -105,9 +106,8 @@ class Student:
     def load(self, source: str, provided: str | None = None, **others: str) -> Reply:
         files = {f"{name}.py": text.encode() for name, text in others.items()}
         given = provided.encode() if provided is not None else None
-        return self.ask(
-            Load({"solution.py": source.encode(), **files}, "solution.py", given, 1), []
-        )
+        setting = Setting("solution.py", provided=given)
+        return self.ask(Load({"solution.py": source.encode(), **files}, setting, 1), [])
 
     def loaded(self, source: str) -> Student:
         reply = self.load(source)

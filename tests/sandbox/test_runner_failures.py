@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import msgspec
 import pytest
 
-from sandbox.protocol import MAX_MESSAGE_CHARS, Failure
+from sandbox.protocol import (
+    MAX_MESSAGE_CHARS,
+    Failure,
+    Setting,
+)
 from sandbox.runner.failures import MAX_FRAMES, bounded_text, describe_exception
 from sandbox.runner.loading import load_submission
 from sandbox.runner.student import is_for_memory
@@ -27,7 +29,8 @@ def f(): raise E('x')
 
 def failure_of(source: bytes) -> Failure:
     """What is recorded when `f` of a module raises, after a trip through a frame."""
-    f: Callable[[], object] = load_submission({MAIN: source}, MAIN, None).f
+    f = load_submission({MAIN: source}, Setting(MAIN))["f"]
+    assert callable(f)
     with pytest.raises(BaseException) as caught:  # noqa: PT011  # any at all
         f()
     failure = describe_exception(caught.value, {MAIN: source})
