@@ -32,7 +32,7 @@ from judge.charts import (
     prepare_folder,
     write_charts,
 )
-from judge.commands import bench
+from judge.commands import bench, course
 from judge.commands.serve import serve, work
 from judge.commands.submit import submit
 from judge.commands.terminal import (
@@ -80,6 +80,11 @@ app.add_typer(sandbox_app, name="sandbox")
 app.command()(serve)
 app.command()(work)
 app.command()(submit)
+app.command()(course.start)
+app.command("tests")(course.course_tests)
+app.command()(course.check)
+app.command()(course.mutate)
+app.command()(course.diff)
 app.add_typer(bench.app, name="bench")
 
 

@@ -44,6 +44,7 @@ LONGEST_PAUSE_S = 2.0
 CONNECT_S = 5.0
 ANSWER_S = 30.0
 SILENCE_S = 40.0  # of an event stream, which says something every 15 s
+NEEDS_UNMET = "urn:judge:needs-unmet"
 TOKEN_FILE = "token"  # noqa: S105  # a file's name
 MAX_SENTENCE = 600
 POSITION = "position"  # how many are ahead by now; not an event of the submission, so without id
@@ -70,16 +71,22 @@ class NotSendable(ClientError):
 
 
 class Refused(ClientError):
-    """The service said no, with this status and this sentence."""
+    """The service said no, with this status and this sentence; `kind` names why, for programs."""
 
-    def __init__(self, status: int, sentence: str) -> None:
+    def __init__(self, status: int, sentence: str, kind: str = "") -> None:
         super().__init__(sentence)
         self.status = status
+        self.kind = kind
 
     @property
     def is_theirs(self) -> bool:
         """Whether the fault is the service's and not that of what was asked."""
         return self.status >= HTTPStatus.INTERNAL_SERVER_ERROR
+
+    @property
+    def is_unmet(self) -> bool:
+        """Whether exercises that this one builds on have to be solved first."""
+        return self.kind == NEEDS_UNMET
 
 
 class Unreachable(ClientError):
@@ -160,9 +167,21 @@ class Client:
         )
         return _parsed(ProblemExcerpt, response)
 
-    def submit(self, slug: str, files: Mapping[str, bytes], kind: Kind = "submit") -> str:
-        """Send a submission; its id. However often it has to be sent, it is one submission."""
-        body = {"problem": slug, "files": _texts(files), "kind": kind}
+    def submit(
+        self,
+        slug: str,
+        files: Mapping[str, bytes],
+        kind: Kind = "submit",
+        *,
+        ref_deps: bool = False,
+    ) -> str:
+        """Send a submission; its id. However often it has to be sent, it is one submission.
+
+        With `ref_deps` it is judged on top of references, not of the student's own solutions.
+        """
+        body: dict[str, object] = {"problem": slug, "files": _texts(files), "kind": kind}
+        if ref_deps:
+            body["ref_deps"] = True
         headers = {"Idempotency-Key": secrets.token_urlsafe(24)}
         request = self._http.build_request("POST", "/api/submissions", json=body, headers=headers)
         return _parsed(_Accepted, self._answer(request)).id
@@ -244,6 +263,7 @@ class _Accepted(BaseModel):
 class _Problem(BaseModel):
     """An error as `application/problem+json`."""
 
+    type: str = ""
     title: str = ""
     detail: str = ""
 
@@ -341,7 +361,7 @@ def _refusal(response: httpx.Response) -> Refused:
     except ValidationError:
         problem = _Problem()
     words = problem.detail or problem.title or f"The judge answered {response.status_code}."
-    return Refused(response.status_code, printable(words, MAX_SENTENCE))
+    return Refused(response.status_code, printable(words, MAX_SENTENCE), problem.type)
 
 
 def _retry_after_s(response: httpx.Response) -> float | None:

@@ -9,8 +9,18 @@ import pytest
 from typer.main import get_command
 
 from judge.cli import app
-from judge.manifest import Manifest, Mutant, ProblemFile, Tier
-from judge.results import Limits
+from judge.manifest import (
+    Course,
+    Example,
+    ForbiddenName,
+    Manifest,
+    Mutant,
+    OwnTests,
+    ProblemFile,
+    Takeaway,
+    Tier,
+)
+from judge.results import Limits, Record
 from judge.settings import Settings
 
 ROOT = Path(__file__).parent.parent
@@ -44,10 +54,17 @@ def test_every_command_and_option_is_in_the_readme() -> None:
         assert not missing, f"{command}: {missing} not in README.md"
 
 
-@pytest.mark.parametrize("model", [Manifest, Mutant, Tier, ProblemFile, Limits])
-def test_every_key_of_a_problem_is_in_the_authors_guide(model: type[Manifest]) -> None:
+MODELS = [
+    *(Manifest, Mutant, Tier, ProblemFile, Limits),
+    *(ForbiddenName, OwnTests, Course, Takeaway, Example),
+]
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_key_of_a_problem_is_in_the_authors_guide(model: type[Record]) -> None:
     words = set(re.findall(r"\w+", AUTHORING))
-    assert set(model.model_fields) <= words
+    keys = {field.alias or name for name, field in model.model_fields.items()}
+    assert keys <= words
 
 
 def test_every_file_the_documents_point_to_exists() -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import quote
 
 import typer
 
@@ -18,10 +20,14 @@ from judge.client import (
     kept_token,
 )
 from judge.commands.terminal import Status, announce, console, fail, progress_on, tell_left_out
+from judge.own_tests import OWN_TESTS
+from judge.progress import Tiered
 from judge.render import note, report, show
-from judge.results import Result
+from judge.results import Kind, Result
 from judge.settings import Settings, load_settings
-from judge.sources import read_sources
+from judge.sources import read_sources, read_tests
+
+NEEDS_REMEDY = "With --ref-deps it is judged on top of the references."
 
 
 def submit(
@@ -32,6 +38,15 @@ def submit(
             help="The submission: a file, or a folder for several files.", readable=False
         ),
     ],
+    tests: Annotated[
+        bool, typer.Option("--tests", help="Send tests of your own: test_*.py at PATH.")
+    ] = False,
+    ref_deps: Annotated[
+        bool,
+        typer.Option(
+            "--ref-deps", help="Build on the references of the exercises that this one needs."
+        ),
+    ] = False,
     server: Annotated[
         str | None,
         typer.Option(metavar="URL", help="The judge to send it to.", show_default="JUDGE_SERVER"),
@@ -43,9 +58,11 @@ def submit(
     address = server or settings.server
     try:
         with Client(address, token_for(settings, address)) as client:
-            result = _judged(client, address, slug, path, json=json)
+            sending = _Sending(client, address, slug, path, tests=tests, ref_deps=ref_deps)
+            result = sending.judged(json=json)
     except Refused as refused:
-        fail(str(refused), Status.JUDGE_FAILURE if refused.is_theirs else Status.USAGE)
+        words = f"{refused}\n{NEEDS_REMEDY}" if refused.is_unmet else str(refused)
+        fail(words, Status.JUDGE_FAILURE if refused.is_theirs else Status.USAGE)
     except NotSendable as error:
         fail(str(error), Status.USAGE)
     except Unreachable as error:
@@ -56,17 +73,37 @@ def submit(
     raise typer.Exit(Status.of(result.outcome))
 
 
-def _judged(client: Client, address: str, slug: str, path: Path, *, json: bool) -> Result:
-    problem = client.problem(slug)
-    files = read_sources(path, problem)
-    tell_left_out(path)
-    submission = client.submit(slug, files)
-    if not json:
-        announce(f"taken, see {_url(address, submission)}")  # whatever becomes of us from here on
-    with progress_on(console(stderr=True), json=json).following(problem, str(path)) as listen:
-        for event in client.follow(submission):
-            listen(event)
-    return client.result(submission)
+@dataclass(frozen=True)
+class _Sending:
+    """What is sent, and where."""
+
+    client: Client
+    address: str
+    slug: str
+    path: Path
+    tests: bool
+    ref_deps: bool
+
+    def judged(self, *, json: bool) -> Result:
+        """Send it and follow it to its result."""
+        problem = self.client.problem(self.slug)
+        if self.tests:
+            kind: Kind = "tests"
+            files = read_tests(self.path, problem)
+            shown: Tiered = OWN_TESTS
+        else:
+            kind = "submit"
+            files = read_sources(self.path, problem)
+            shown = problem
+            tell_left_out(self.path)
+        submission = self.client.submit(self.slug, files, kind, ref_deps=self.ref_deps)
+        if not json:  # whatever becomes of us from here on
+            announce(f"taken, see {_page(self.address, self.slug, submission)}")
+        screen = console(stderr=True)
+        with progress_on(screen, json=json).following(shown, str(self.path)) as listen:
+            for event in self.client.follow(submission):
+                listen(event)
+        return self.client.result(submission)
 
 
 def token_for(settings: Settings, address: str) -> str:
@@ -83,7 +120,13 @@ def _print(result: Result, path: Path, address: str, *, json: bool) -> None:
         return
     out = console(stderr=False)
     show(out, report(result, str(path)))
-    show(out, note("submission", [_url(address, result.id)]), soft_wrap=True)
+    places = [_page(address, result.problem, result.id), _url(address, result.id)]
+    show(out, note("submission", places), soft_wrap=True)
+
+
+def _page(address: str, slug: str, submission: str) -> str:
+    """Where a browser shows it."""
+    return f"{address.rstrip('/')}/problems/{quote(slug, safe='')}?submission={submission}"
 
 
 def _url(address: str, submission: str) -> str:

@@ -16,6 +16,7 @@ from pathlib import Path
 import structlog
 from pydantic import Field
 
+from judge.inspection import MANIFEST, PACKAGES, REFERENCE
 from judge.manifest import (
     Fault,
     ProblemError,
@@ -161,7 +162,9 @@ def _read(root: Path, before: Shelf) -> Shelf:
     """The folder now; what has not changed is taken from `before`."""
     started = time.monotonic()
     signatures = {TRACKS: _signature(root / TRACKS)}
-    signatures |= {slug: _signature(root / slug) for slug in list_slugs(root)}
+    slugs = list_slugs(root)
+    shared = _shared_signature(root, slugs)
+    signatures |= {slug: _signature(root / slug) + shared for slug in slugs}
     same = {name for name, now in signatures.items() if before.signatures.get(name) == now}
     read = {
         slug: before.read[slug] if slug in same else _read_problem(root / slug)
@@ -202,6 +205,13 @@ def _tracks(root: Path, broken: dict[str, Broken], before: Shelf) -> tuple[Track
         return found.tracks
     broken[TRACKS] = Broken(TRACKS, tuple(found))
     return before.tracks
+
+
+def _shared_signature(root: Path, slugs: Sequence[str]) -> Signature:
+    """Changes whenever something does that one exercise may take from its neighbours."""
+    shared = (MANIFEST, REFERENCE)  # where a solution is a module, and the solution itself
+    paths = [root / PACKAGES, *(root / slug / name for slug in slugs for name in shared)]
+    return tuple(entry for path in paths for entry in _signature(path))
 
 
 def _signature(path: Path) -> Signature:

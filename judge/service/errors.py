@@ -45,6 +45,7 @@ class ErrorKind(Enum):
     UNKNOWN_CHART = ("unknown-chart", 404, "There is no such chart")
     UNKNOWN_ADDRESS = ("unknown-address", 404, "There is nothing at this address")
     WRONG_METHOD = ("wrong-method", 405, "This address does not take this method")
+    NEEDS_UNMET = ("needs-unmet", 409, "What this exercise builds on is not passed yet")
     NOT_FINISHED = ("not-finished", 409, "The submission is not judged yet")
     TOO_LARGE = ("too-large", 413, "The submission is too large")
     WRONG_CONTENT_TYPE = ("wrong-content-type", 415, "The body is not JSON")

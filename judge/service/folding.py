@@ -11,14 +11,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from judge.events import (
     ChartDrawn,
     CheckFinished,
+    Event,
     Finished,
+    MutantFinished,
     Restarted,
     StreamEvent,
     TierFinished,
     TierStarted,
 )
 from judge.manifest import Manifest
-from judge.results import Chart, CheckResult, Environment, Result, TierResult
+from judge.own_tests import TESTS_TIER, TESTS_TITLE
+from judge.results import Chart, CheckResult, Environment, Mutation, Result, TierResult
 from judge.scratch import SCRATCH_TIER, SCRATCH_TITLE
 from judge.service.records import Facts, StoredSubmission
 from judge.verdicts import Verdict
@@ -38,7 +41,9 @@ def unfinished(
     """
     current = _current_attempt(events)
     known = [(tier.id, tier.title) for tier in manifest.tiers]
-    if any(isinstance(each, TierStarted) and each.tier == SCRATCH_TIER for each in current):
+    if submission.kind == "tests":
+        known.insert(0, (TESTS_TIER, TESTS_TITLE))
+    elif any(isinstance(each, TierStarted) and each.tier == SCRATCH_TIER for each in current):
         known.insert(0, (SCRATCH_TIER, SCRATCH_TITLE))
     judging = submission.judging
     return Result(
@@ -62,13 +67,15 @@ def charts_of(events: Iterable[StreamEvent]) -> list[Chart]:
     return [event.chart for event in events if isinstance(event, ChartDrawn)]
 
 
-def replay(result: Result) -> Iterator[StreamEvent]:
+def replay(result: Result) -> Iterator[Event]:
     """The events that a finished result was folded from, but for the order of its charts."""
     for tier in result.tiers:
         if any(check.verdict is not Verdict.SK for check in tier.checks):
             yield TierStarted(tier=tier.id)
         for check in tier.checks:
             yield CheckFinished(tier=tier.id, check=check)
+        if tier.id == TESTS_TIER and result.mutation is not None:
+            yield from _mutants(result.mutation)
         for chart in result.charts:
             if chart.tier == tier.id:
                 yield ChartDrawn(chart=chart)
@@ -82,9 +89,22 @@ def replay(result: Result) -> Iterator[StreamEvent]:
         verdict=result.outcome,
         score=result.score,
         diagnosis=result.diagnosis,
+        mutation=result.mutation,
         output=result.output,
         spans=result.timing.spans,
     )
+
+
+def _mutants(mutation: Mutation) -> Iterator[MutantFinished]:
+    """Which tests noticed which mutant, as it was said while they ran."""
+    for index, mutant in enumerate(mutation.mutants):
+        rows = zip(mutation.tests, mutation.matrix, strict=True)
+        yield MutantFinished(
+            mutant=mutant,
+            killed_by=[test for test, row in rows if row[index]],
+            done=index + 1,
+            total=len(mutation.mutants),
+        )
 
 
 def _current_attempt(events: Iterable[StreamEvent]) -> Sequence[StreamEvent]:

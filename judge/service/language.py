@@ -25,6 +25,10 @@ import structlog
 from fastapi import APIRouter
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from judge.inspection import CONTRACT
+from judge.own_tests import MAX_TEST_FILES
+from judge.problem import Problem
+from judge.service.bank import Bank
 from judge.service.errors import Refusal
 from judge.service.identity import identify
 from judge.service.language_messages import Misuse, Passage
@@ -57,17 +61,24 @@ async def connect_language_server(websocket: WebSocket, slug: str) -> None:
     try:
         student = identify(websocket, bound_to_loopback=parts.bound_to_loopback)
         problem = find_problem(parts, slug)
-        sources = Sources.of(problem)
+        sources = Sources.of(problem, _contracts(parts.bank, problem))
         with languages.seat(student.student, settings.language_servers):
             async with languages.server(sources, settings.bwrap) as server:
                 passage = Passage(
-                    server.workspace, server.shown, sources.documents, problem.limits.source_bytes
-                )
+                    server.workspace, server.shown, sources.documents, problem.limits.source_bytes,
+                    more_tests=MAX_TEST_FILES if sources.takes_tests else 0,
+                )  # fmt: skip
                 await websocket.accept()
                 session = Session(websocket, server, passage, languages.patience)
                 await session.run(parts.stopping)
     except Refusal as refusal:
         await websocket.send_denial_response(refusal.response())
+
+
+def _contracts(bank: Bank, problem: Problem) -> dict[str, bytes]:
+    """The contracts of what a problem is judged on top of, by the paths of the modules."""
+    modules = [(need, problem.module_of_need(need.slug)) for need in bank.all()]
+    return {path: need.contents[CONTRACT] for need, path in modules if path is not None}
 
 
 @dataclass

@@ -24,6 +24,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
+from judge.own_tests import is_tests_file
 from judge.service.language_server import WORKSPACE
 
 ROOT_URI = f"file://{WORKSPACE}"
@@ -286,16 +287,19 @@ class Passage:
     """What one editor and one server may say to each other.
 
     `workspace` is the server's path of it, `shown` what to say instead of paths of this machine,
-    `documents` the files there are, of at most `document_bytes` each.
+    `documents` the files there are and where in the workspace, of at most `document_bytes` each.
+    So many `more_tests` may be opened as well.
     """
 
     workspace: str
     shown: Mapping[str, str]
-    documents: frozenset[str]
+    documents: Mapping[str, str]
     document_bytes: int
+    more_tests: int = 0
     pending: dict[int | str, Pending] = field(default_factory=dict)
     unchecked: dict[str, float] = field(default_factory=dict)  # documents, since when
     _began: bool = False
+    _tests: set[str] = field(default_factory=set)
 
     def inward(self, text: str) -> tuple[bytes | None, bytes | None]:
         """What the editor said: what to tell the server, and what to answer at once.
@@ -403,9 +407,15 @@ class Passage:
     def _inner(self, uri: str) -> str:
         """A document's address as the server knows it; raises `ValueError`."""
         name = uri.removeprefix(f"{ROOT_URI}/")
-        if name == uri or name not in self.documents:
+        if name == uri or not (name in self.documents or self._is_test(name)):
             raise ValueError(f"There is no document {uri[:80]}.")
-        return f"file://{self.workspace}/{name}"
+        return f"file://{self.workspace}/{self.documents.get(name, name)}"
+
+    def _is_test(self, name: str) -> bool:
+        """Whether this can be one more file of tests; from now on it is."""
+        if is_tests_file(name) and len(self._tests) < self.more_tests:
+            self._tests.add(name)
+        return name in self._tests
 
     def _bound(self, text: str) -> None:
         """Refuse a document that could not be submitted either; raises `ValueError`."""
@@ -475,8 +485,11 @@ class Passage:
     def _outer(self, uri: str) -> str | None:
         """The address of a document as the editor knows it; None for any other file."""
         inner = f"file://{self.workspace}/"
-        name = uri.removeprefix(inner)
-        return f"{ROOT_URI}/{name}" if name != uri and name in self.documents else None
+        place = uri.removeprefix(inner)
+        known = {path: name for name, path in self.documents.items()} | {
+            name: name for name in self._tests
+        }
+        return f"{ROOT_URI}/{known[place]}" if place != uri and place in known else None
 
     def _maybe(self, text: Text | str | None, most: int) -> Text | None:
         if text is None:

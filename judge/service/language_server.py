@@ -13,8 +13,9 @@ works:
   may be unable to reach torch; then it says less.
 
 The workspace holds what the student sees anyway: the starters, `provided.py`, and a stub by which
-the provided names are known as if they were built in. Nothing else of the exercise is there, so
-nothing else can be completed, hovered or found.
+the provided names are known as if they were built in; the packages that the exercise stands on, and
+the contracts of the exercises that it is judged on top of, in place of their solutions. Nothing
+else of the exercise is there, so nothing else can be completed, hovered or found.
 """
 
 from __future__ import annotations
@@ -30,8 +31,9 @@ import sys
 import sysconfig
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Self
 
 from judge.inspection import PROVIDED
@@ -43,7 +45,7 @@ from sandbox.bwrap_boxes import find_binary
 WORKSPACE = "/workspace"
 ENVIRONMENT_FOLDER = "/python"
 PACKAGES = f"lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages"
-KNOWN_PACKAGES = ("torch", "numpy", "typing_extensions")
+KNOWN_PACKAGES = ("torch", "numpy", "typing_extensions", "pytest", "_pytest")
 BUILTINS = "__builtins__.pyi"
 CONFIGURATION = "ty.toml"
 PREFIX = "judge-language."
@@ -91,28 +93,47 @@ class ServerEnded(Exception):
 
 @dataclass(frozen=True)
 class Sources:
-    """What the workspace of an exercise holds: the student's files and what is provided."""
+    """What the workspace of an exercise holds: the student's files and what stands around them.
+
+    `library` are importable modules by path. `places` says where a file is in the workspace that is
+    not imported by its own name. With `takes_tests` there may be more tests than `files` names.
+    """
 
     files: Mapping[str, bytes]
     provided: bytes | None
     provided_names: tuple[str, ...]
+    library: Mapping[str, bytes] = field(default_factory=dict)
+    places: Mapping[str, str] = field(default_factory=dict)
+    takes_tests: bool = False
 
     @classmethod
-    def of(cls, problem: Problem) -> Self:
-        """Those of `problem`."""
-        files = {file.name: problem.starter(file) for file in problem.files}
-        return cls(files, problem.provided, problem.manifest.provided_names)
+    def of(cls, problem: Problem, contracts: Mapping[str, bytes] = MappingProxyType({})) -> Self:
+        """Those of `problem`; `contracts` stand for its needed modules, by the paths of these."""
+        setting, needed = problem.setting, problem.needed_modules
+        library = {path: text for path, text in setting.library.items() if path not in needed}
+        library |= {f"{path}i": text for path, text in contracts.items() if path in needed}
+        module = setting.module.replace(".", "/")
+        return cls(
+            files={file.name: problem.starter(file) for file in problem.files},
+            provided=problem.provided,
+            provided_names=problem.manifest.provided_names,
+            library=library,
+            places={problem.main_file: f"{module}.py"} if module else {},
+            takes_tests=problem.takes_tests,
+        )
 
     @property
-    def documents(self) -> frozenset[str]:
-        """Names of the files that can be open in the editor."""
+    def documents(self) -> dict[str, str]:
+        """Names of the files that can be open in the editor, and where they are."""
         provided = {PROVIDED} if self.provided is not None else set[str]()
-        return frozenset({*self.files, *provided, SCRATCH_FILE})
+        names = {*self.files, *provided, SCRATCH_FILE}
+        return {name: self.places.get(name, name) for name in names}
 
     def contents(self, environment: str) -> dict[str, bytes]:
         """All files of the workspace; `environment` is where the server finds torch."""
         module = Path(PROVIDED).stem
-        contents = {**self.files, CONFIGURATION: _configuration(environment).encode()}
+        files = {self.places.get(name, name): text for name, text in self.files.items()}
+        contents = {**self.library, **files, CONFIGURATION: _configuration(environment).encode()}
         if self.provided is not None:
             names = {name.partition(".")[0] for name in self.provided_names}
             lines = [f"from {module} import {name} as {name}\n" for name in sorted(names)]
@@ -220,7 +241,9 @@ class Confinement:
                 (environment / PACKAGES / path.name).symlink_to(path)
         known = ENVIRONMENT_FOLDER if self.bwrap else str(environment)
         for name, content in sources.contents(known).items():
-            (workspace / name).write_bytes(content)
+            path = workspace / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
         if self.uid:
             for path in (*folder.rglob("*"), folder):
                 os.chown(path, self.uid, self.uid, follow_symlinks=False)

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from pydantic import Field, JsonValue, TypeAdapter
 
 from judge.events import StreamEvent
+from judge.manifest import Course, Takeaway
 from judge.results import Chart, Kind, Limits, Record, State
 from judge.service.errors import MEDIA_TYPE, ErrorKind, ErrorReport
 from judge.verdicts import Verdict
@@ -34,12 +35,15 @@ class TierName(Record):
 
 
 class Progress(Record):
-    """How far the student who asks has come with an exercise, by their submissions of all tiers.
+    """How far the student who asks has come with an exercise: failed is tried, and not solved.
 
-    `failed_tier` is where the newest one ended, when none was ever accepted.
+    `failed_tier` is where the newest submission of all tiers ended, when none was ever accepted.
+    `tests` is how far the student's own tests have come; where an exercise takes them, solved means
+    both. `submissions` and `last_at` are of both kinds; runs are of neither.
     """
 
     state: Literal["untouched", "failed", "solved"] = "untouched"
+    tests: Literal["untouched", "failed", "passed"] | None = None
     failed_tier: str | None = None
     submissions: int = 0
     last_at: datetime | None = None
@@ -55,8 +59,9 @@ class PassRate(Record):
 class ProblemCard(Record):
     """An exercise in the catalogue.
 
-    `needs` and `used_by` are slugs of other exercises. `pass_rate` is there once enough students
-    have tried it to say anything.
+    `number` is its place in the track, `label` what the track calls it: the module of a course
+    chapter, else the number. `needs` and `used_by` are slugs of other exercises. `pass_rate` is
+    there once enough students have tried it to say anything.
     """
 
     slug: str
@@ -64,6 +69,7 @@ class ProblemCard(Record):
     summary: str
     track: str
     number: int
+    label: str
     tags: list[str]
     tiers: list[TierName]
     needs: list[str]
@@ -154,8 +160,33 @@ class Preview(Record):
     charts: list[Chart]
 
 
+class RunnableExample(Record):
+    """Lines to run after the student's file, and what they print; `reasoning_html` is safe HTML."""
+
+    title: str
+    code: str
+    output: str
+    reasoning_html: str
+
+
+class OwnTestsCard(Record):
+    """How a student's own tests are graded: by how many of `mutants` wrong solutions they notice.
+
+    `must_kill` of them may not be missed. `imports` are the modules that tests may import.
+    """
+
+    imports: list[str]
+    threshold: float
+    mutants: int
+    must_kill: int
+
+
 class ProblemPage(Record):
-    """An exercise, with everything a student may know of it. `statement_html` is safe HTML."""
+    """An exercise, with everything a student may know of it. `statement_html` is safe HTML.
+
+    `rules` are sentences about what a solution may not use. `unmet_needs` are those of `needs`
+    whose solution this exercise is judged on top of, and which the student has not solved yet.
+    """
 
     slug: str
     title: str
@@ -173,6 +204,12 @@ class ProblemPage(Record):
     sources: list[str]
     needs: list[str]
     used_by: list[str]
+    unmet_needs: list[str]
+    rules: list[str]
+    course: Course | None
+    takeaways: list[Takeaway]
+    examples: list[RunnableExample]
+    own_tests: OwnTestsCard | None
     progress: Progress
     pass_rate: PassRate | None
     preview: Preview
@@ -200,10 +237,11 @@ class Solution(Record):
 
 
 class SubmissionRequest(Record):
-    """A submission: the exercise's files by name, exactly these.
+    """A submission: the files of a solution by name, exactly these.
 
     A run may bring a `scratch.py` as well. Then no check runs, but this file after the others, with
-    their names defined in it.
+    their names defined in it. Tests come by themselves: files called `tests/test_....py`, at least
+    one and at most sixteen.
     """
 
     problem: str = Field(examples=["multi-head-attention"])
@@ -214,6 +252,12 @@ class SubmissionRequest(Record):
         default="submit",
         description="`submit`: all tiers, kept. `run`: what the exercise shows, not in the "
         "history. `tests`: the student's own tests, where an exercise takes them",
+    )
+    ref_deps: bool = Field(
+        default=False,
+        strict=True,
+        description="judge on top of the reference solutions of what the exercise builds on, not "
+        "of the student's own",
     )
 
 
@@ -274,7 +318,11 @@ class Judgings(Record):
 
 
 class SubmittedFiles(Record):
-    """What was submitted; what cannot be written as Unicode is shown as U+FFFD."""
+    """What was judged; what cannot be written as Unicode is shown as U+FFFD.
+
+    Beside what was submitted these are the student's own solutions that it was judged on top of,
+    by their paths in the library.
+    """
 
     files: dict[str, str]
 

@@ -7,17 +7,17 @@ oracle stay in the problem's folder and the boxes, and the reference does until 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from fastapi import APIRouter, Request, Response
 
 from judge.grader.messages import CheckCard
 from judge.inspection import CONTRACT, EDITORIAL, PROVIDED, STATEMENT
-from judge.manifest import Fault, Tier
+from judge.manifest import Example, Fault, Tier
 from judge.problem import Problem
 from judge.service.bank import Bank
 from judge.service.errors import ErrorKind, Refusal
-from judge.service.identity import Identity, hand_out_cookie
+from judge.service.identity import hand_out_cookie
 from judge.service.models import (
     BrokenFolder,
     Catalogue,
@@ -25,12 +25,12 @@ from judge.service.models import (
     EditorialStep,
     FaultCard,
     FileToWrite,
-    PassRate,
+    OwnTestsCard,
     Preview,
     ProblemCard,
     ProblemPage,
-    Progress,
     Provided,
+    RunnableExample,
     Solution,
     TierName,
     TierToPass,
@@ -38,7 +38,8 @@ from judge.service.models import (
     TrackPlace,
     refusals,
 )
-from judge.service.parts import Parts, Student, TheParts
+from judge.service.parts import Student, TheParts
+from judge.service.progress import is_solved, pass_rate, progress, standings_of, unmet_needs
 from judge.service.records import Facts, Standing, Tried
 from judge.service.statement import render, render_inline, sections
 
@@ -63,7 +64,7 @@ async def list_problems(
     parts: TheParts, student: Student, request: Request, response: Response
 ) -> Catalogue:
     """The catalogue. Folders that are not valid are listed for local students only."""
-    standings, rates = await _standings(parts, student), await parts.rates.current()
+    standings, rates = await standings_of(parts, student), await parts.rates.current()
     hand_out_cookie(request, response, student)
     return Catalogue(
         tracks=[TrackCard(**track.model_dump()) for track in parts.bank.tracks()],
@@ -93,9 +94,11 @@ async def get_problem(
     """The page of an exercise. Checks and preview are there once a worker has read the version."""
     problem = find_problem(parts, slug)
     facts = (await parts.store.facts([problem.version])).get(problem.version)
-    standings, rates = await _standings(parts, student, slug), await parts.rates.current()
+    wanted = "" if problem.manifest.needs else slug
+    standings, rates = await standings_of(parts, student, wanted), await parts.rates.current()
     statement = problem.contents[STATEMENT].decode("utf-8", "replace")
     statement_html = await asyncio.to_thread(render, statement)
+    examples = await asyncio.to_thread(lambda: list(map(_example, problem.manifest.examples)))
     hand_out_cookie(request, response, student)
     manifest = problem.manifest
     track = parts.bank.track(manifest.track)
@@ -119,8 +122,14 @@ async def get_problem(
         sources=list(manifest.sources),
         needs=parts.bank.needs(problem),
         used_by=parts.bank.used_by(problem),
-        progress=_progress(standings.get(slug)),
-        pass_rate=_pass_rate(rates.get(slug)),
+        unmet_needs=[need.slug for need in unmet_needs(problem, parts.bank, standings)],
+        rules=[entry.rule for entry in manifest.forbidden],
+        course=manifest.course,
+        takeaways=list(manifest.takeaways),
+        examples=examples,
+        own_tests=_own_tests(problem),
+        progress=progress(problem, standings.get(slug)),
+        pass_rate=pass_rate(problem, rates.get(slug)),
         preview=_preview(facts),
         version=problem.version,
     )
@@ -135,40 +144,17 @@ async def get_problem(
     ),
 )  # fmt: skip
 async def get_solution(slug: str, parts: TheParts, student: Student) -> Solution:
-    """What an accepted submission of all tiers unlocks, for good."""
+    """What solving it unlocks, for good: all tiers, and where it takes tests, those too."""
     problem = find_problem(parts, slug)
-    standing = (await _standings(parts, student, slug)).get(slug)
-    if standing is None or not standing.solved:
-        detail = "This opens once a submission of yours is accepted at all tiers."
+    if not is_solved(problem, (await standings_of(parts, student, slug)).get(slug)):
+        detail = "This opens once a submission of yours is accepted at all tiers"
+        detail += ", and your own tests are as well." if problem.takes_tests else "."
         raise Refusal(ErrorKind.NOT_SOLVED, detail)
     editorial = problem.contents.get(EDITORIAL, b"").decode("utf-8", "replace")
     return Solution(
         files={problem.main_file: _text(problem.reference)},
         editorial=await asyncio.to_thread(lambda: list(_steps(editorial))),
     )
-
-
-# --- progress -------------------------------------------------------------------------------------
-
-
-async def _standings(parts: Parts, student: Identity, problem: str = "") -> Mapping[str, Standing]:
-    """What the student has done; of somebody known by an address only, nobody knows."""
-    return await parts.store.standings(student.student, problem) if student.credentialed else {}
-
-
-def _progress(standing: Standing | None) -> Progress:
-    if standing is None:
-        return Progress()
-    return Progress(
-        state="solved" if standing.solved else "failed",
-        failed_tier=None if standing.solved else standing.failed_tier,
-        submissions=standing.submissions,
-        last_at=standing.last_at,
-    )
-
-
-def _pass_rate(tried: Tried | None) -> PassRate | None:
-    return None if tried is None else PassRate(tried=tried.tried, solved=tried.solved)
 
 
 def _steps(editorial: str) -> Iterator[EditorialStep]:
@@ -190,12 +176,13 @@ def _card(
         summary=manifest.summary,
         track=manifest.track,
         number=manifest.number,
+        label=manifest.course.module if manifest.course else str(manifest.number),
         tags=list(manifest.tags),
         tiers=[TierName(id=tier.id, title=tier.title) for tier in problem.tiers],
         needs=bank.needs(problem),
         used_by=bank.used_by(problem),
-        progress=_progress(standing),
-        pass_rate=_pass_rate(tried),
+        progress=progress(problem, standing),
+        pass_rate=pass_rate(problem, tried),
         version=problem.version,
     )
 
@@ -211,6 +198,27 @@ def _provided(problem: Problem) -> Provided | None:
         return None
     names = list(problem.manifest.provided_names)
     return Provided(name=PROVIDED, source=_text(problem.provided), names=names)
+
+
+def _example(example: Example) -> RunnableExample:
+    return RunnableExample(
+        title=example.title,
+        code=example.code,
+        output=example.output,
+        reasoning_html=render(example.reasoning),
+    )
+
+
+def _own_tests(problem: Problem) -> OwnTestsCard | None:
+    own = problem.manifest.tests
+    if own is None:
+        return None
+    return OwnTestsCard(
+        imports=list(own.imports),
+        threshold=own.threshold,
+        mutants=len(problem.graded_mutants),
+        must_kill=len(problem.must_kill),
+    )
 
 
 def _tier(tier: Tier, facts: Facts | None) -> TierToPass:

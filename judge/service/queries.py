@@ -51,8 +51,8 @@ CLAIM = text(f"""
         WHERE claimed.attempts > 1 OR each.place = 2
         ORDER BY each.place
     )
-    SELECT claimed.submission_id, claimed.attempts, claimed.problem_version, claimed.seed,
-        claimed.accepted_ms, submission.kind, submission.problem,
+    SELECT claimed.submission_id, claimed.number, claimed.attempts, claimed.problem_version,
+        claimed.seed, claimed.accepted_ms, submission.kind, submission.problem,
         CAST(extract(epoch FROM claimed.claimed_at - claimed.created_at) * 1000
             AS double precision) AS queued_ms,
         ARRAY(SELECT name FROM sources
@@ -84,7 +84,7 @@ FINISH = text("""
     UPDATE judgings
     SET state = 'finished', finished_at = clock_timestamp(), verdict = :verdict, score = :score,
         sandbox = :sandbox, image = :image, result = :result, failed_tier = :failed_tier,
-        judged_ms = :judged_ms
+        judged_ms = :judged_ms, grade_key = :grade_key
     WHERE id = :judging AND state <> 'finished'
     RETURNING attempts, worker, accepted_ms + CAST(
         extract(epoch FROM clock_timestamp() - created_at) * 1000 AS double precision
@@ -160,13 +160,14 @@ HOUR = text("""
     ORDER BY judging.created_at DESC OFFSET :quota - 1 LIMIT 1
 """)
 
-# Submissions of all tiers, each with its newest verdict. One that is our fault counts nowhere.
+# Submissions of all tiers and of tests, each with its newest verdict. One that is our fault counts
+# nowhere.
 _JUDGED = """
-    SELECT submission.problem, submission.student, submission.created_at, judging.verdict,
-        judging.failed_tier
+    SELECT submission.id, submission.kind, submission.problem, submission.student,
+        submission.created_at, judging.verdict, judging.failed_tier
     FROM submissions AS submission JOIN judgings AS judging
         ON judging.submission_id = submission.id
-    WHERE submission.kind = 'submit' AND judging.verdict <> 'JE' AND {condition}
+    WHERE submission.kind IN ('submit', 'tests') AND judging.verdict <> 'JE' AND {condition}
         AND NOT EXISTS (
             SELECT FROM judgings AS later
             WHERE later.submission_id = judging.submission_id AND later.number > judging.number
@@ -176,25 +177,49 @@ _JUDGED = """
 
 _BY_STUDENT = "submission.student = :student AND :problem IN ('', submission.problem)"
 
+# Whether any was accepted; null when there was none.
+_ACCEPTED = "bool_or(verdict = 'AC') FILTER (WHERE kind = 'submit') AS accepted"
+_TESTS_PASSED = "bool_or(verdict = 'AC') FILTER (WHERE kind = 'tests') AS tests_passed"
+
 # How far a student has come with each exercise they tried.
 PROGRESS = text(f"""
-    SELECT problem, bool_or(verdict = 'AC') AS solved, count(*) AS submissions,
+    SELECT problem, {_ACCEPTED}, {_TESTS_PASSED}, count(*) AS submissions,
         max(created_at) AS last_at,
-        (array_agg(failed_tier ORDER BY created_at DESC))[1] AS failed_tier
+        (array_agg(failed_tier ORDER BY created_at DESC) FILTER (WHERE kind = 'submit'))[1]
+            AS failed_tier
     FROM ({_JUDGED.format(condition=_BY_STUDENT)}) AS judged
     GROUP BY problem
 """)  # noqa: S608  # no value is put into the text
 
-# Of the students who are somebody, how many tried each exercise, and how many solved it.
+# Of the students who are somebody, how many tried each exercise, how many have a solution, and how
+# many have tests as well.
 PASS_RATES = text(f"""
-    SELECT problem, count(*) AS tried, count(*) FILTER (WHERE solved) AS solved
+    SELECT problem, count(*) AS tried, count(*) FILTER (WHERE accepted) AS accepted,
+        count(*) FILTER (WHERE accepted AND tests_passed) AS with_tests
     FROM (
-        SELECT problem, student, bool_or(verdict = 'AC') AS solved
+        SELECT problem, student, {_ACCEPTED}, {_TESTS_PASSED}
         FROM ({_JUDGED.format(condition="NOT submission.open")}) AS judged
         GROUP BY problem, student
     ) AS students
     GROUP BY problem HAVING count(*) >= :enough
 """)  # noqa: S608  # as above
+
+# The files of a student's newest accepted submission of all tiers to an exercise.
+ACCEPTED_SOURCES = text(f"""
+    SELECT name, content FROM sources
+    WHERE submission_id = (
+        SELECT id FROM ({_JUDGED.format(condition=_BY_STUDENT)}) AS judged
+        WHERE kind = 'submit' AND verdict = 'AC'
+        ORDER BY created_at DESC, id DESC LIMIT 1
+    )
+    ORDER BY name
+""")  # noqa: S608  # as above
+
+# The newest grade of students' tests that is kept under this key.
+GRADED = text("""
+    SELECT result FROM judgings WHERE grade_key = :grade_key
+    ORDER BY finished_at DESC LIMIT 1
+""")
 
 # Of one student, one transaction after another sees what the one before has made.
 ONE_AT_A_TIME = text("SELECT pg_advisory_xact_lock(hashtextextended(:student, 0))")

@@ -24,6 +24,7 @@ from judge.results import Chart, Kind, Result, State
 from judge.verdicts import Verdict
 
 WorkerState = Literal["ready", "waiting", "stopping"]
+TestsState = Literal["untouched", "failed", "passed"]
 MAX_ATTEMPTS = 3
 ID_BYTES = 16
 
@@ -147,11 +148,13 @@ class StoredEvent:
 class Claim:
     """A judging that a worker has taken; `lease` is the number of this attempt, and `worker` whose.
 
-    `accepted_ms` is from the request to its commit, `queued_ms` from there to this claim.
+    `number` counts the judgings of the submission, this one included. `accepted_ms` is from the
+    request to its commit, `queued_ms` from there to this claim.
     """
 
     judging: int
     submission: str
+    number: int
     lease: int
     worker: str
     kind: Kind
@@ -179,9 +182,14 @@ class Facts:
 
 @dataclass(frozen=True)
 class Standing:
-    """How far a student has come with an exercise; `failed_tier` is where the newest try ended."""
+    """How far a student has come with an exercise.
 
-    solved: bool
+    `accepted` when a solution was accepted at all tiers, `failed_tier` where the newest ended;
+    `tests` is how far tests of their own have come.
+    """
+
+    accepted: bool
+    tests: TestsState
     failed_tier: str | None
     submissions: int
     last_at: datetime
@@ -189,10 +197,11 @@ class Standing:
 
 @dataclass(frozen=True)
 class Tried:
-    """How many students tried an exercise, and how many of them solved it."""
+    """How many students tried an exercise; how many have a solution, and how many tests as well."""
 
     tried: int
-    solved: int
+    accepted: int
+    with_tests: int
 
 
 @dataclass(frozen=True)

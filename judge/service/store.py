@@ -22,9 +22,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from judge.events import STREAM_EVENT, Restarted, Started, StreamEvent
 from judge.grader.messages import CheckCard
+from judge.own_tests import is_lasting
 from judge.problem import Problem
-from judge.results import Chart, Result
+from judge.results import Chart, Environment, Result
 from judge.service import queries
+from judge.service.grades import grade_key
 from judge.service.queue import JudgeTask, PrepareTask, Queue
 from judge.service.records import (
     Accepted,
@@ -43,6 +45,7 @@ from judge.service.records import (
     StoredSubmission,
     StudentLimit,
     Tally,
+    TestsState,
     Tried,
     UnknownRow,
     WorkerRow,
@@ -65,6 +68,7 @@ BUCKETS_MS = (50.0, 100.0, 200.0, 500.0, 1e3, 2e3, 5e3, 1e4, 3e4, 6e4, math.inf)
 CHANNEL = "judge_events"
 PAGE = 500  # events read at once
 BUSY_RETRY_S = 5
+TESTS_STATES: dict[bool | None, TestsState] = {None: "untouched", False: "failed", True: "passed"}
 WORKER_ALIVE_S = 8.0
 
 
@@ -252,15 +256,28 @@ class Store:
         async with self._single.connect() as connection:
             rows = (await connection.execute(queries.PROGRESS, values)).all()
         return {
-            row.problem: Standing(row.solved, row.failed_tier, row.submissions, row.last_at)
+            row.problem: Standing(
+                accepted=bool(row.accepted),
+                tests=TESTS_STATES[row.tests_passed],
+                failed_tier=row.failed_tier,
+                submissions=row.submissions,
+                last_at=row.last_at,
+            )
             for row in rows
         }
 
+    async def accepted_sources(self, student: str, problem: str) -> dict[str, bytes]:
+        """The files of a student's newest accepted submission; empty when there is none."""
+        values = {"student": student, "problem": problem}
+        async with self._single.connect() as connection:
+            rows = (await connection.execute(queries.ACCEPTED_SOURCES, values)).all()
+        return {row.name: bytes(row.content) for row in rows}
+
     async def pass_rates(self, enough: int) -> dict[str, Tried]:
-        """How many students tried and solved each exercise that at least so many have tried."""
+        """How many tried and solved each exercise that at least so many students have tried."""
         async with self._single.connect() as connection:
             rows = (await connection.execute(queries.PASS_RATES, {"enough": enough})).all()
-        return {row.problem: Tried(row.tried, row.solved) for row in rows}
+        return {row.problem: Tried(row.tried, row.accepted, row.with_tests) for row in rows}
 
     # --- problems --------------------------------------------------------------------------------
 
@@ -335,6 +352,7 @@ class Store:
         return Claim(
             judging=judging,
             submission=row.submission_id,
+            number=row.number,
             lease=row.attempts,
             worker=worker,
             kind=row.kind,
@@ -345,6 +363,15 @@ class Store:
             accepted_ms=round(row.accepted_ms, 3),
             queued_ms=round(row.queued_ms, 3),
         )
+
+    async def graded(self, claim: Claim, environment: Environment) -> Result | None:
+        """The grade that the same tests were given there, as it was stored; None when none is."""
+        key = grade_key(claim.files, claim.version, environment)
+        if key is None:
+            return None
+        async with self._single.connect() as connection:
+            found = await connection.scalar(queries.GRADED, {"grade_key": key})
+        return None if found is None else Result.model_validate(found)
 
     async def append(self, claim: Claim, events: Sequence[StreamEvent]) -> bool:
         """Write the next events of an attempt; False when it has lost its lease."""
@@ -380,6 +407,7 @@ class Store:
             "result": result.model_dump(mode="json"),
             "failed_tier": result.failed_tier,
             "judged_ms": result.timing.judged_ms,
+            "grade_key": _grade_key(claim, result),
         }
         async with self._engine.begin() as connection:
             last = (await connection.execute(queries.FINISH, values)).one_or_none()
@@ -551,6 +579,13 @@ async def _room(connection: AsyncConnection, student: str, bounds: Bounds) -> in
             )
     mine: int = load.mine
     return mine
+
+
+def _grade_key(claim: Claim, result: Result) -> bytes | None:
+    """Under what others may find this result."""
+    if claim.kind != "tests" or not is_lasting(result.outcome):
+        return None
+    return grade_key(claim.files, claim.version, result.environment)
 
 
 def _rows(events: Sequence[StreamEvent]) -> list[dict[str, JsonValue]]:

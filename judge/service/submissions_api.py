@@ -21,6 +21,7 @@ from judge.charts import ChartsUnavailable, Drawing, UndrawableChart, self_conta
 from judge.events import StreamEvent
 from judge.inspection import MANIFEST
 from judge.manifest import Manifest, ProblemError, Slug, parse_file, validate
+from judge.own_tests import MAX_TEST_FILES, is_tests_file
 from judge.problem import Problem, content_hash
 from judge.results import SEED_BITS, Chart, Kind, Result, State
 from judge.scratch import SCRATCH_FILE, takes_scratch
@@ -42,6 +43,7 @@ from judge.service.models import (
 )
 from judge.service.parts import Parts, Student, TheParts
 from judge.service.problems_api import find_problem
+from judge.service.progress import needed_files
 from judge.service.records import (
     Bounds,
     HourlyQuota,
@@ -91,7 +93,8 @@ def _documented(*kinds: ErrorKind) -> Documented:
     responses=ACCEPTED
     | refusals(
         *OF_ALL, *OF_POSTS, ErrorKind.UNREADABLE_BODY, ErrorKind.UNKNOWN_EXERCISE,
-        ErrorKind.WRONG_FILES, ErrorKind.NO_TESTS, ErrorKind.KEY_REUSED, *REFUSAL_KINDS.values(),
+        ErrorKind.WRONG_FILES, ErrorKind.NO_TESTS, ErrorKind.NEEDS_UNMET, ErrorKind.KEY_REUSED,
+        *REFUSAL_KINDS.values(),
     ),
 )  # fmt: skip
 async def create_submission(
@@ -114,6 +117,9 @@ async def create_submission(
     received_s = time.monotonic()
     problem = find_problem(parts, submitted.problem)
     files = _checked_files(problem, submitted)
+    on_top_of: dict[str, bytes] = {}
+    if submitted.kind != "tests" and not submitted.ref_deps:  # tests are run on the reference
+        on_top_of = await needed_files(parts, student, problem)
     new = NewSubmission(
         student=student.student,
         open=not student.credentialed,
@@ -121,7 +127,7 @@ async def create_submission(
         problem=problem.slug,
         version=problem.version,
         seed=secrets.randbits(SEED_BITS),
-        files=files,
+        files=files | on_top_of,
         request_hash=_request_hash(submitted, files),
         received_s=received_s,
         idempotency_key=idempotency_key,
@@ -157,23 +163,43 @@ def _checked_files(problem: Problem, submitted: SubmissionRequest) -> dict[str, 
     Text that is no Unicode becomes bytes that no compiler takes: the student is told there.
     """
     if submitted.kind == "tests":
-        detail = f"{problem.slug} takes no tests. Send its solution, with the kind `submit`."
-        raise Refusal(ErrorKind.NO_TESTS, detail)
-    wanted = list(problem.file_names)
-    missing = [name for name in wanted if name not in submitted.files]
-    optional = {SCRATCH_FILE} if takes_scratch(submitted.kind, wanted) else set()
-    extra = [name for name in submitted.files if name not in {*wanted, *optional}]
-    if missing or extra:
-        detail = f"{problem.slug} takes {_listed(wanted)} and nothing else."
-        detail += f" Missing: {_listed(missing)}." if missing else ""
-        detail += f" Not taken: {_listed(extra)}." if extra else ""
-        raise Refusal(ErrorKind.WRONG_FILES, detail)
+        _check_test_names(problem, list(submitted.files))
+    else:
+        _check_solution_names(problem, submitted.kind, list(submitted.files))
     files = {name: text.encode("utf-8", "surrogatepass") for name, text in submitted.files.items()}
     limit = problem.limits.source_bytes
     if source_size(files) > limit:
         detail = f"The source has {source_size(files)} bytes, and {limit} are allowed. Shorten it."
         raise Refusal(ErrorKind.TOO_LARGE, detail)
     return files
+
+
+def _check_solution_names(problem: Problem, kind: Kind, names: list[str]) -> None:
+    wanted = list(problem.file_names)
+    missing = [name for name in wanted if name not in names]
+    optional = {SCRATCH_FILE} if takes_scratch(kind, wanted) else set()
+    extra = [name for name in names if name not in {*wanted, *optional}]
+    if not (missing or extra):
+        return
+    detail = f"{problem.slug} takes {_listed(wanted)} and nothing else."
+    detail += f" Missing: {_listed(missing)}." if missing else ""
+    detail += f" Not taken: {_listed(extra)}." if extra else ""
+    if problem.takes_tests and any(map(is_tests_file, extra)):
+        detail += " Tests are sent by themselves, with the kind `tests`."
+    raise Refusal(ErrorKind.WRONG_FILES, detail)
+
+
+def _check_test_names(problem: Problem, names: list[str]) -> None:
+    if not problem.takes_tests:
+        detail = f"{problem.slug} takes no tests. Send its solution, with the kind `submit`."
+        raise Refusal(ErrorKind.NO_TESTS, detail)
+    extra = [name for name in names if not is_tests_file(name)]
+    if names and not extra and len(names) <= MAX_TEST_FILES:
+        return
+    detail = f"Tests are 1 to {MAX_TEST_FILES} files called 'tests/test_....py', with letters, "
+    detail += "digits and underscores in their names, and nothing else."
+    detail += f" Not taken: {_listed(extra)}." if extra else f" These are {len(names)}."
+    raise Refusal(ErrorKind.WRONG_FILES, detail)
 
 
 def _listed(names: list[str]) -> str:
@@ -186,6 +212,7 @@ def _request_hash(submitted: SubmissionRequest, files: dict[str, bytes]) -> byte
     """What makes two requests the same one."""
     parts = {f"file {name}": source for name, source in files.items()}
     parts |= {"problem": submitted.problem.encode(), "kind": submitted.kind.encode()}
+    parts |= {"ref_deps": b""} if submitted.ref_deps else {}
     return bytes.fromhex(content_hash(parts))
 
 
@@ -288,7 +315,7 @@ async def rejudge_submission(
     return _accepted(response, submission.id, submission.problem, submission.kind, "queued")
 
 
-@router.get("/{submission_id}/files", summary="What was submitted", responses=_documented())
+@router.get("/{submission_id}/files", summary="What was judged", responses=_documented())
 async def get_submitted_files(submission: Found, parts: TheParts) -> SubmittedFiles:
     """The sources, as text."""
     sources = await parts.store.sources(submission.id)

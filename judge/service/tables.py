@@ -66,7 +66,8 @@ SOURCES = Table(
 )
 
 # One pass over a submission. `attempts` counts the claims and is the lease: whoever claimed last
-# may write events. What lists show of a result stands beside it too: a result is large.
+# may write events. What lists show of a result stands beside it too: a result is large. A grade of
+# a student's own tests has a `grade_key` when whatever has the same may take it over.
 JUDGINGS = Table(
     "judgings",
     METADATA,
@@ -90,9 +91,16 @@ JUDGINGS = Table(
     Column("result", JSON),
     Column("failed_tier", Text),
     Column("judged_ms", Float),
+    Column("grade_key", LargeBinary),
     UniqueConstraint("submission_id", "number"),
     Index("ix_judgings_unfinished", "priority", "id", postgresql_where=text("state <> 'finished'")),
     Index(None, "finished_at"),
+    Index(
+        "ix_judgings_grade_key",
+        "grade_key",
+        "finished_at",
+        postgresql_where=text("grade_key IS NOT NULL"),
+    ),
 )
 
 # What happened during a judging, in order. The truth behind every stream.

@@ -68,7 +68,9 @@ async def progress(api: Api, student: dict[str, str] = TOKEN) -> dict[str, Any]:
     return found
 
 
-UNTOUCHED = {"state": "untouched", "failed_tier": None, "submissions": 0, "last_at": None}
+UNTOUCHED = {
+    "state": "untouched", "tests": None, "failed_tier": None, "submissions": 0, "last_at": None,
+}  # fmt: skip
 
 
 def test_progress_goes_from_untouched_to_failed_to_solved(

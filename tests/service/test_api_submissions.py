@@ -95,6 +95,7 @@ WRONG: list[tuple[dict[str, Any], int, str, str]] = [
     ({"kind": "cheat"}, 422, "invalid", "'submit', 'run' or 'tests'"),
     ({"kind": "tests"}, 422, "no-tests", "takes no tests"),
     ({"seed": 1}, 422, "invalid", "seed"),
+    ({"ref_deps": 0}, 422, "invalid", "ref_deps"),
     ({"problem": None}, 422, "invalid", "problem"),
 ]
 NO_JSON = ["{", "[" * 100_000, '{"problem": "double", "kind": "submit"', "1" * 5000]

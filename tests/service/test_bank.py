@@ -9,6 +9,7 @@ import pytest
 
 from judge.problem import Problem
 from judge.service.bank import Bank, Track
+from tests.service.chapters import write_chapters
 from tests.small_problem import MANIFEST, write_problem
 
 
@@ -153,6 +154,29 @@ def write_needing(root: Path, slug: str, *needs: str) -> None:
 
 def faults_of(bank: Bank) -> dict[str, str]:
     return {broken.slug: str(broken.faults[0]) for broken in bank.broken()}
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("double/problem.toml", 'module = "pack.double"\n', ""),
+        ("double/reference.py", "2 * x", "x + x"),
+        ("packages/pack/given.py", "str(x)", "repr(x)"),
+    ],
+)
+def test_a_problem_is_another_version_when_what_it_stands_on_changes(
+    tmp_path: Path, name: str, old: str, new: str
+) -> None:
+    write_chapters(tmp_path)
+    bank = opened(tmp_path)
+    before = bank.current("quadruple")
+    file = tmp_path / name
+    file.write_text(file.read_text().replace(old, new))
+    refresh(bank)
+    after = bank.current("quadruple")
+    assert before is not None
+    assert after is not None
+    assert before.version != after.version
 
 
 def test_needs_are_known_both_ways(tmp_path: Path) -> None:

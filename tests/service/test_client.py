@@ -19,6 +19,7 @@ from judge.client import (
 )
 from judge.events import CheckFinished, Finished, Queued, Started, StreamEvent
 from judge.results import CheckResult
+from judge.service.errors import ErrorKind
 from judge.service.models import FileToWrite, ProblemPage, TierToPass
 from judge.sse import Frame, frames
 from judge.verdicts import Verdict
@@ -65,6 +66,26 @@ def test_a_submission_carries_its_files_as_text_and_a_key(
     assert json.loads(request.body) == {"problem": "double", "files": files, "kind": "submit"}
     assert len(request.headers["idempotency-key"]) >= 20
     assert "authorization" not in request.headers
+
+
+def test_tests_are_sent_as_tests_and_references_asked_for_only_when_wanted(
+    service: FakeService, client: Client
+) -> None:
+    tests = {"tests/test_own.py": b""}
+    client.submit("double", tests, "tests")
+    client.submit("double", FILES, ref_deps=True)
+    first, second = (json.loads(request.body) for request in service.requests(*POST))
+    assert first == {"problem": "double", "files": {"tests/test_own.py": ""}, "kind": "tests"}
+    assert second["ref_deps"] is True
+
+
+def test_unmet_needs_are_told_from_other_refusals(service: FakeService, client: Client) -> None:
+    body = json.dumps({"type": ErrorKind.NEEDS_UNMET.uri, "detail": "L1 is not passed yet."})
+    service.on(*POST, Answer(409, body.encode(), "application/problem+json"), problem(422, "No."))
+    for unmet in (True, False):
+        with pytest.raises(Refused) as refused:
+            client.submit("double", FILES)
+        assert refused.value.is_unmet is unmet
 
 
 def test_two_submissions_have_two_keys(service: FakeService, client: Client) -> None:

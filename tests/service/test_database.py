@@ -75,6 +75,8 @@ def test_what_was_judged_before_has_its_progress_after_a_migration(database_url:
                 )
         migrate(url)
         with psycopg.connect(plain_url(url)) as connection:
+            kept = connection.execute("SELECT count(grade_key) FROM judgings").fetchone()
+            assert kept == (0,)
             columns = "submission_id, failed_tier, judged_ms"
             rows = connection.execute(f"SELECT {columns} FROM judgings").fetchall()
         assert set(rows) == {("ac", None, 1.5), ("wa", "T1", 20.0), ("queued", None, None)}

@@ -20,6 +20,7 @@ import pytest
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidStatus
 
+from judge.own_tests import MAX_TEST_FILES
 from judge.service import language_server
 from judge.service.connection import WebSocketConnection
 from judge.service.language import Allowance
@@ -27,6 +28,7 @@ from judge.service.language_server import Confinement, LanguageServer, Sources
 from judge.service.languages import Languages, Patience
 from judge.service.running import MESSAGE_BYTES, Stop, _serve_http
 from sandbox.watchdog import descendants
+from tests.service.chapters import write_chapters
 from tests.service.serving import Api, open_api
 from tests.small_problem import MANIFEST, write_problem
 
@@ -72,10 +74,10 @@ class Editor:
         await self.say(id=number, method=method, params=params)
         return await self.hear(lambda message: message.get("id") == number)
 
-    async def at(self, method: str, line: int, character: int) -> Any:
+    async def at(self, method: str, line: int, character: int, uri: str = SOLUTION) -> Any:
         answer = await self.ask(
             f"textDocument/{method}",
-            textDocument={"uri": SOLUTION},
+            textDocument={"uri": uri},
             position={"line": line, "character": character},
         )
         return answer["result"]
@@ -123,11 +125,11 @@ class Bridge:
 
     @asynccontextmanager
     async def editor(
-        self, student: str = "a", room: int | None = None, **headers: Any
+        self, student: str = "a", room: int | None = None, slug: str = "double", **headers: Any
     ) -> AsyncIterator[Editor]:
         """An editor; `room` is how many bytes it takes without reading them."""
         token = {"Authorization": f"Bearer {student * 20}", **headers}
-        url = f"ws://{self.address}/api/problems/double/language"
+        url = f"ws://{self.address}/api/problems/{slug}/language"
         sock = socket.socket()
         if room is not None:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, room)
@@ -329,6 +331,79 @@ def test_the_workspace_has_nothing_of_the_exercise_but_what_is_shown(
             assert folder.stat().st_mode & 0o777 == 0o700
         await bridge.emptied()
         assert not folder.exists()
+
+    bridged(database_url, tmp_path, test)
+
+
+async def with_chapters(bridge: Bridge) -> None:
+    write_chapters(bridge.api.problems)
+    await bridge.api.parts.bank.refresh()
+
+
+def test_a_solution_knows_its_package_and_what_it_needs_by_its_contract(
+    database_url: str, tmp_path: Path
+) -> None:
+    text = (
+        "from pack.given import given\nfrom .double import double\n\n\n"
+        "def quadruple(x: int) -> int:\n    return given(double(x))\n"
+    )
+
+    async def test(bridge: Bridge) -> None:
+        await with_chapters(bridge)
+        async with bridge.editor(slug="quadruple") as editor:
+            await editor.begin()
+            wrong = await editor.open(text)
+            assert [each["range"]["start"]["line"] for each in wrong] == [5]
+            assert "`str`" in wrong[0]["message"]
+            hover = await editor.at("hover", 5, 13)
+            assert "def given(x: int) -> str" in hover["contents"]["value"]
+            (place,) = await editor.at("definition", 4, 6)
+            assert place["uri"] == SOLUTION
+            assert await editor.at("definition", 5, 18) == []  # which is no document
+            (folder,) = workspaces()
+            files = [path for path in (folder / "workspace").rglob("*") if path.is_file()]
+            names = {str(path.relative_to(folder / "workspace")) for path in files}
+            assert names == {
+                "pack/__init__.py", "pack/given.py", "pack/double.pyi", "pack/quadruple.py",
+                "tests/test_own.py", "ty.toml",
+            }  # fmt: skip
+            assert not any("2 * x" in path.read_text() for path in files)
+
+    bridged(database_url, tmp_path, test)
+
+
+def test_tests_know_the_solution_as_it_is_typed(database_url: str, tmp_path: Path) -> None:
+    text = (
+        "import pytest\n\nfrom pack.quadruple import quadruple\n\n\n"
+        "def test_it() -> None:\n    assert pytest.approx(1) == quadruple('4')\n"
+    )
+
+    async def test(bridge: Bridge) -> None:
+        await with_chapters(bridge)
+        async with bridge.editor(slug="quadruple") as editor:
+            await editor.begin()
+            await editor.open("def quadruple(x: int) -> int:\n    return x\n")
+            for name in ("own", "more"):
+                uri = f"file:///workspace/tests/test_{name}.py"
+                wrong = await editor.open(text, uri)
+                assert [each["code"] for each in wrong] == ["invalid-argument-type"]
+                (place,) = await editor.at("definition", 6, 35, uri)
+                assert place["uri"] == SOLUTION
+
+    bridged(database_url, tmp_path, test)
+
+
+def test_no_more_tests_can_be_open_than_can_be_sent(database_url: str, tmp_path: Path) -> None:
+    async def test(bridge: Bridge) -> None:
+        await with_chapters(bridge)
+        async with bridge.editor(slug="quadruple") as editor:
+            await editor.begin()
+            for number in range(MAX_TEST_FILES):
+                await editor.open("", f"file:///workspace/tests/test_{number}.py")
+            uri = "file:///workspace/tests/test_more.py"
+            document = {"uri": uri, "languageId": "python", "version": 1, "text": ""}
+            await editor.say(method="textDocument/didOpen", params={"textDocument": document})
+            assert (await editor.closed())[1].startswith("There is no document")
 
     bridged(database_url, tmp_path, test)
 
@@ -675,6 +750,7 @@ def test_what_is_no_message_ends_the_connection(
         ("file:///workspace/../etc/passwd", ""),
         ("file:///workspace/other.py", ""),
         ("file:///workspace/ty.toml", ""),
+        ("file:///workspace/tests/test_own.py", ""),
         (SOLUTION, "x" * (64 * 1024 + 1)),
     ],
 )

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 
+import pytest
+
 from judge.service.statement import render, render_inline
 
-STATEMENT = Path(__file__).parents[2] / "problems" / "multi-head-attention" / "statement.md"
+PROBLEMS = Path(__file__).parents[2] / "problems"
+STATEMENT = PROBLEMS / "multi-head-attention" / "statement.md"
 
 
 class Attributes(HTMLParser):
@@ -94,3 +98,36 @@ def test_a_real_statement_has_its_headings_tables_and_formulas() -> None:
     assert "<h2" in html
     assert "<table>" in html
     assert "$" not in html
+
+
+def test_an_interpreter_session_is_coloured_by_what_was_typed_and_what_was_said() -> None:
+    session = ">>> for x in a:\n...     print(x)\n<b>1</b>\n>>> 1 / 0\n"
+    session += "Traceback (most recent call last):\n"
+    html = render(f"```pycon\n{session}ZeroDivisionError: division by zero\n```\n")
+    assert html.count('<span class="gp">') == 3
+    assert '<span class="k">for</span>' in html
+    assert '<span class="go">&lt;b&gt;1&lt;/b&gt;</span>' in html
+    assert '<span class="gr">ZeroDivisionError</span>' in html
+    assert ">>> 1 / 0" in unescape(re.sub("<[^>]*>", "", html))
+
+
+def test_a_table_may_hold_formulas_code_and_bars() -> None:
+    html = render(
+        "| symbol | is |\n|:-:|---|\n| $d_h = D/H$ | `a \\| b` |\n| $\\lvert x \\rvert$ | *x* |\n"
+    )
+    assert '<td class="center"><span class="math inline">d_h = D/H</span></td>' in html
+    assert "<code>a | b</code>" in html
+    assert html.count("<tr>") == 3
+
+
+@pytest.mark.parametrize("name", ["statement.md", "editorial.md"])
+def test_no_dollar_is_left_where_a_formula_was_meant(name: str) -> None:
+    for path in sorted(PROBLEMS.glob(f"*/{name}")):
+        html = render(path.read_text(encoding="utf-8"))
+        prose = re.sub(
+            r'<(span|div) class="math[^>]*>.*?</\1>|<pre.*?</pre>|<code>.*?</code>',
+            "",
+            html,
+            flags=re.DOTALL,
+        )
+        assert "$" not in prose, path

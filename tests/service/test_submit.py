@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,10 +9,21 @@ import pytest
 
 from judge.cli import main
 from judge.commands.submit import token_for
+from judge.events import Finished, MutantFinished, TierFinished
 from judge.results import Result
+from judge.service.errors import ErrorKind
 from judge.settings import Settings
 from judge.verdicts import Verdict
-from tests.service.fake_service import ID, Answer, FakeService, fake_service, problem, result
+from tests.service.fake_service import (
+    EVENTS,
+    ID,
+    Answer,
+    FakeService,
+    fake_service,
+    problem,
+    result,
+    stream,
+)
 
 SOURCE = "def double(x):\n    return 2 * x\n"
 
@@ -65,7 +77,8 @@ def test_an_accepted_submission_is_followed_tier_by_tier_and_reported(submit: Su
     assert ended.status == 0
     taken, *tiers = ended.err.splitlines()
     assert taken.startswith("judge: taken, see http://")
-    assert taken.endswith(f"/api/submissions/{ID}")
+    assert "/problems/" in taken
+    assert taken.endswith(f"?submission={ID}")
     assert tiers == ["mine.py: T0 Interface: AC 1/1", "mine.py: T1 Oracle: AC 1/1"]
     assert "AC  mine.py  Accepted" in ended.out
     assert f"/api/submissions/{ID}" in ended.out
@@ -100,6 +113,41 @@ def test_a_folder_gives_its_modules_under_their_names(submit: Submit, service: F
     (request,) = service.requests("POST", "/api/submissions")
     assert b'"more.py"' in request.body
     assert b'"solution.py"' in request.body
+
+
+def test_tests_are_sent_from_a_file_or_a_folder(submit: Submit, service: FakeService) -> None:
+    Path("tests").mkdir()
+    Path("tests/test_own.py").write_text("")
+    Path("tests/notes.py").write_text("")
+    for path in ("tests/test_own.py", "tests", "."):
+        assert submit("double", path, "--tests").status == 0
+    for request in service.requests("POST", "/api/submissions"):
+        body = json.loads(request.body)
+        assert (body["kind"], body["files"]) == ("tests", {"tests/test_own.py": ""})
+
+
+def test_tests_are_followed_in_their_own_tier(submit: Submit, service: FakeService) -> None:
+    Path("test_own.py").write_text("")
+    told = TierFinished(tier="tests", verdict=Verdict.WA, passed=1, total=2)
+    end = Finished(verdict=Verdict.WA, score=0.5)
+    mutant = MutantFinished(mutant="a", killed_by=[], done=1, total=1)
+    service.on("GET", EVENTS, stream((1, mutant), (2, told), (3, end)))
+    ended = submit("double", "test_own.py", "--tests")
+    assert "test_own.py: tests Your tests: WA 1/2" in ended.err.splitlines()
+
+
+def test_unmet_needs_are_told_with_the_way_round_them(submit: Submit, service: FakeService) -> None:
+    body = json.dumps({"type": ErrorKind.NEEDS_UNMET.uri, "detail": "L1 is not passed yet."})
+    service.on("POST", "/api/submissions", Answer(409, body.encode(), "application/problem+json"))
+    ended = submit("double", "mine.py")
+    assert ended.status == 2
+    assert ended.err.splitlines()[-2:] == [
+        "judge: L1 is not passed yet.",
+        "judge: With --ref-deps it is judged on top of the references.",
+    ]
+    service.judges()
+    assert submit("double", "mine.py", "--ref-deps").status == 0
+    assert b'"ref_deps":true' in service.seen[-3].body
 
 
 @pytest.mark.parametrize(("refusal", "status"), [(422, 2), (404, 2), (401, 2), (500, 3)])

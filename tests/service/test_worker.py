@@ -28,7 +28,7 @@ from judge.events import (
 from judge.faults import BrokenChecks, JudgeFault, Untried
 from judge.grader.messages import CheckCard
 from judge.judging import Judge, OnEvent
-from judge.problem import Problem
+from judge.problem import Problem, content_hash
 from judge.recording import Recording
 from judge.results import Chart, ChartSource, CheckResult, Environment, Kind, Result
 from judge.scratch import SCRATCH_FILE
@@ -315,6 +315,23 @@ def test_a_scratch_run_that_always_fails_is_je_in_its_own_tier(
         ]  # fmt: skip
         assert judging.result.tiers[0].checks[0].message == EXHAUSTED
         await bench.until(bench.idle)
+
+    run(database_url, tmp_path, test)
+
+
+def test_tests_of_a_problem_that_cannot_be_read_are_je_in_their_own_tier(
+    database_url: str, tmp_path: Path
+) -> None:
+    async def test(bench: Bench) -> None:
+        await bench.store.publish([replace(bench.problem, contents={"problem.toml": b"?"})])
+        version = content_hash({"problem.toml": b"?"})
+        submission = replace(new(bench.problem, kind="tests"), version=version)
+        await bench.store.accept(submission, ROOMY)
+        bench.start(ScriptedJudge())
+        judging = await bench.verdict(submission.id)
+        assert judging.result is not None
+        assert [(each.id, each.title) for each in judging.result.tiers] == [("tests", "Your tests")]
+        assert (judging.verdict, judging.failed_tier) == (Verdict.JE, "tests")
 
     run(database_url, tmp_path, test)
 

@@ -53,7 +53,7 @@ export interface paths {
     };
     /**
      * The reference and the editorial, for whoever has solved the exercise
-     * @description What an accepted submission of all tiers unlocks, for good.
+     * @description What solving it unlocks, for good: all tiers, and where it takes tests, those too.
      */
     get: operations["get_solution"];
     put?: never;
@@ -156,7 +156,7 @@ export interface paths {
       cookie?: never;
     };
     /**
-     * What was submitted
+     * What was judged
      * @description The sources, as text.
      */
     get: operations["get_submitted_files"];
@@ -416,6 +416,60 @@ export interface components {
       why: string;
     };
     /**
+     * Course
+     * @description `[course]`: the card of a chapter. `passes` is the pass through the course it belongs to.
+     *
+     *     `assumes` and `used_by` name, in words, chapters that are no exercises here.
+     */
+    Course: {
+      /**
+       * Assumes
+       * @default []
+       */
+      assumes: string[];
+      /** Builds */
+      builds: string;
+      /** Contract */
+      contract: string;
+      /** Course Tests */
+      course_tests: string;
+      /** Hours */
+      hours: string;
+      /** Kind */
+      kind: string;
+      /**
+       * Language
+       * @default Python
+       */
+      language: string;
+      /**
+       * Later
+       * @default []
+       */
+      later: string[];
+      /**
+       * Milestone
+       * @default
+       */
+      milestone: string;
+      /** Module */
+      module: string;
+      /**
+       * Own Tests
+       * @default
+       */
+      own_tests: string;
+      /** Pass */
+      pass: number;
+      /** Rung */
+      rung: string;
+      /**
+       * Used By
+       * @default []
+       */
+      used_by: string[];
+    };
+    /**
      * Detail
      * @description What was measured when a check failed.
      */
@@ -539,6 +593,8 @@ export interface components {
        * @default []
        */
       diagnosis: components["schemas"]["Diagnosis"][];
+      /** @default null */
+      mutation: components["schemas"]["Mutation"] | null;
       /**
        * @default {
        *       "text": "",
@@ -698,22 +754,72 @@ export interface components {
       wall_s: number;
     };
     /**
+     * MutantFinished
+     * @description The student's tests ran on a mutant: `killed_by` are those that failed.
+     *
+     *     `done` of `total` mutants have been tried, this one included.
+     */
+    MutantFinished: {
+      /** Done */
+      done: number;
+      /** Killed By */
+      killed_by: string[];
+      /** Mutant */
+      mutant: string;
+      /** Total */
+      total: number;
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      type: "mutant_finished";
+    };
+    /**
      * Mutation
-     * @description Grade of a student's own tests; filled by exercises that accept tests.
+     * @description Grade of a student's own tests: which of them notice which mistake.
+     *
+     *     `matrix` has a row for each of `tests` and a column for each of `mutants`: whether the test
+     *     failed on it. `survivors` are the mutants that no test noticed, `must_kill` those that may not
+     *     survive. `symptoms` and `titles` are by mutant; a title names the mistake, and is told of killed
+     *     ones only. `flaky` tests do not always come to the same result on the same code.
      */
     Mutation: {
+      /**
+       * Flaky
+       * @default []
+       */
+      flaky: string[];
       /** Matrix */
       matrix: boolean[][];
+      /**
+       * Must Kill
+       * @default []
+       */
+      must_kill: string[];
       /** Mutants */
       mutants: string[];
       /** Score */
       score: number;
       /** Survivors */
       survivors: string[];
+      /**
+       * Symptoms
+       * @default {}
+       */
+      symptoms: {
+        [key: string]: string;
+      };
       /** Tests */
       tests: string[];
       /** Threshold */
       threshold: number;
+      /**
+       * Titles
+       * @default {}
+       */
+      titles: {
+        [key: string]: string;
+      };
     };
     /**
      * Output
@@ -730,6 +836,22 @@ export interface components {
        * @default false
        */
       truncated: boolean;
+    };
+    /**
+     * OwnTestsCard
+     * @description How a student's own tests are graded: by how many of `mutants` wrong solutions they notice.
+     *
+     *     `must_kill` of them may not be missed. `imports` are the modules that tests may import.
+     */
+    OwnTestsCard: {
+      /** Imports */
+      imports: string[];
+      /** Must Kill */
+      must_kill: number;
+      /** Mutants */
+      mutants: number;
+      /** Threshold */
+      threshold: number;
     };
     /**
      * PassRate
@@ -766,10 +888,13 @@ export interface components {
      * ProblemCard
      * @description An exercise in the catalogue.
      *
-     *     `needs` and `used_by` are slugs of other exercises. `pass_rate` is there once enough students
-     *     have tried it to say anything.
+     *     `number` is its place in the track, `label` what the track calls it: the module of a course
+     *     chapter, else the number. `needs` and `used_by` are slugs of other exercises. `pass_rate` is
+     *     there once enough students have tried it to say anything.
      */
     ProblemCard: {
+      /** Label */
+      label: string;
       /** Needs */
       needs: string[];
       /** Number */
@@ -796,12 +921,18 @@ export interface components {
     /**
      * ProblemPage
      * @description An exercise, with everything a student may know of it. `statement_html` is safe HTML.
+     *
+     *     `rules` are sentences about what a solution may not use. `unmet_needs` are those of `needs`
+     *     whose solution this exercise is judged on top of, and which the student has not solved yet.
      */
     ProblemPage: {
       /** Contract */
       contract: string;
+      course: components["schemas"]["Course"] | null;
       /** Entry Points */
       entry_points: string[];
+      /** Examples */
+      examples: components["schemas"]["RunnableExample"][];
       /** Files */
       files: components["schemas"]["FileToWrite"][];
       /** Hints */
@@ -809,10 +940,13 @@ export interface components {
       limits: components["schemas"]["Limits"];
       /** Needs */
       needs: string[];
+      own_tests: components["schemas"]["OwnTestsCard"] | null;
       pass_rate: components["schemas"]["PassRate"] | null;
       preview: components["schemas"]["Preview"];
       progress: components["schemas"]["Progress"];
       provided: components["schemas"]["Provided"] | null;
+      /** Rules */
+      rules: string[];
       /** Slug */
       slug: string;
       /** Sources */
@@ -823,11 +957,15 @@ export interface components {
       summary: string;
       /** Tags */
       tags: string[];
+      /** Takeaways */
+      takeaways: components["schemas"]["Takeaway"][];
       /** Tiers */
       tiers: components["schemas"]["TierToPass"][];
       /** Title */
       title: string;
       track: components["schemas"]["TrackPlace"];
+      /** Unmet Needs */
+      unmet_needs: string[];
       /** Used By */
       used_by: string[];
       /** Version */
@@ -835,9 +973,11 @@ export interface components {
     };
     /**
      * Progress
-     * @description How far the student who asks has come with an exercise, by their submissions of all tiers.
+     * @description How far the student who asks has come with an exercise: failed is tried, and not solved.
      *
-     *     `failed_tier` is where the newest one ended, when none was ever accepted.
+     *     `failed_tier` is where the newest submission of all tiers ended, when none was ever accepted.
+     *     `tests` is how far the student's own tests have come; where an exercise takes them, solved means
+     *     both. `submissions` and `last_at` are of both kinds; runs are of neither.
      */
     Progress: {
       /** Failed Tier */
@@ -855,6 +995,8 @@ export interface components {
        * @default 0
        */
       submissions: number;
+      /** Tests */
+      tests?: ("untouched" | "failed" | "passed") | null;
     };
     /**
      * Provided
@@ -960,6 +1102,20 @@ export interface components {
       verdict: components["schemas"]["Verdict"] | null;
     };
     /**
+     * RunnableExample
+     * @description Lines to run after the student's file, and what they print; `reasoning_html` is safe HTML.
+     */
+    RunnableExample: {
+      /** Code */
+      code: string;
+      /** Output */
+      output: string;
+      /** Reasoning Html */
+      reasoning_html: string;
+      /** Title */
+      title: string;
+    };
+    /**
      * Solution
      * @description What is shown to whoever has solved an exercise: the reference, and how to get there.
      */
@@ -990,16 +1146,18 @@ export interface components {
           | components["schemas"]["CheckFinished"]
           | components["schemas"]["ChartDrawn"]
           | components["schemas"]["TierFinished"]
+          | components["schemas"]["MutantFinished"]
           | components["schemas"]["Restarted"]
           | components["schemas"]["Finished"]
         )
       | components["schemas"]["Position"];
     /**
      * SubmissionRequest
-     * @description A submission: the exercise's files by name, exactly these.
+     * @description A submission: the files of a solution by name, exactly these.
      *
      *     A run may bring a `scratch.py` as well. Then no check runs, but this file after the others, with
-     *     their names defined in it.
+     *     their names defined in it. Tests come by themselves: files called `tests/test_....py`, at least
+     *     one and at most sixteen.
      */
     SubmissionRequest: {
       /**
@@ -1023,10 +1181,19 @@ export interface components {
        * @example multi-head-attention
        */
       problem: string;
+      /**
+       * Ref Deps
+       * @description judge on top of the reference solutions of what the exercise builds on, not of the student's own
+       * @default false
+       */
+      ref_deps: boolean;
     };
     /**
      * SubmittedFiles
-     * @description What was submitted; what cannot be written as Unicode is shown as U+FFFD.
+     * @description What was judged; what cannot be written as Unicode is shown as U+FFFD.
+     *
+     *     Beside what was submitted these are the student's own solutions that it was judged on top of,
+     *     by their paths in the library.
      */
     SubmittedFiles: {
       /** Files */
@@ -1060,6 +1227,19 @@ export interface components {
       rows: string[][];
       /** Shape */
       shape: number[];
+    };
+    /**
+     * Takeaway
+     * @description One `[[takeaways]]` entry: what stays, and the checks that show it.
+     */
+    Takeaway: {
+      /**
+       * Checks
+       * @default []
+       */
+      checks: string[];
+      /** Text */
+      text: string;
     };
     /**
      * TierFinished
@@ -1555,6 +1735,15 @@ export interface operations {
       };
       /** @description There is no such exercise */
       404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["ErrorReport"];
+        };
+      };
+      /** @description What this exercise builds on is not passed yet */
+      409: {
         headers: {
           [name: string]: unknown;
         };
