@@ -6,7 +6,7 @@
 PYTHON ?= python3
 PIP_ARGS ?=
 SERVE_ARGS ?=
-TEST_ARGS ?= --numprocesses 2 --dist loadgroup
+TEST_ARGS ?= --numprocesses 2
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed

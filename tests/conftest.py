@@ -18,6 +18,9 @@ from judge.judging import Judge
 from judge.settings import Settings
 from judge.startup import choose_launcher
 from sandbox.boxes import Launcher, SandboxError
+from tests.sharing import pytest_xdist_make_scheduler
+
+__all__ = ["pytest_xdist_make_scheduler"]  # a hook, too
 
 OPTIONAL = frozenset({"docker", "browser"})
 REQUIRED = frozenset(name for name in os.environ.get("JUDGE_REQUIRE", "").split(",") if name)
@@ -40,23 +43,6 @@ def warm_judge(launcher: Launcher) -> Iterator[Judge]:
     """A judge whose boxes are warm, shared by all tests of one sandbox."""
     with Judge.start(launcher) as judge:
         yield judge
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Where tests are shared out (`make test`), each sandbox's and each module's stay together.
-
-    So a sandbox is started once, and what is left behind is looked for where it was used. The
-    browser's tests share a judge, all of them.
-    """
-    for item in items:
-        parameters = (
-            item.callspec.params
-            if isinstance(item, pytest.Function) and hasattr(item, "callspec")
-            else {}
-        )
-        module = item.path.parent if item.path.parent.name == "browser" else item.path
-        group = str(parameters.get("launcher", module))
-        item.add_marker(pytest.mark.xdist_group(group))
 
 
 # --- skips --------------------------------------------------------------------------------------
