@@ -12,15 +12,28 @@ from tests.browser.conftest import Solver, Watch
 from tests.browser.submissions import WRONG_SCALE, mutated
 from tests.browser.workbench import REFERENCE, SLUG, TITLE, Workbench
 
+# Presses Ctrl+Enter and "g c" in the very task that puts the editor into the page: nobody can be
+# faster.
+TYPE_AT_ONCE = """
+new MutationObserver((_changes, observer) => {
+  if (!document.querySelector('[role="textbox"][contenteditable="true"]')) return;
+  observer.disconnect();
+  for (const pressed of [{ key: "Enter", ctrlKey: true }, { key: "g" }, { key: "c" }]) {
+    const event = new KeyboardEvent("keydown", { ...pressed, bubbles: true, cancelable: true });
+    document.activeElement.dispatchEvent(event);
+  }
+}).observe(document, { childList: true, subtree: true, attributes: true });
+"""
+
 # --- other ways to use it -------------------------------------------------------------------------
 
 
 def test_on_a_phone_all_is_in_reach_and_nothing_is_cut_off(phone: Page) -> None:
     phone.goto("/")
     require_no_sideways_scrolling(phone)
-    phone.get_by_role("link", name=TITLE).tap()
+    phone.get_by_role("link", name=TITLE, exact=True).tap()
     panes = phone.get_by_role("tablist", name="Panes")
-    expect(phone.get_by_role("heading", name=TITLE, level=1)).to_be_visible()
+    expect(phone.get_by_role("heading", name=TITLE, exact=True, level=1)).to_be_visible()
     require_no_sideways_scrolling(phone)
     bench = Workbench(phone)
     expect(phone.get_by_role("button", name="Submit")).to_be_in_viewport()
@@ -42,7 +55,7 @@ def require_no_sideways_scrolling(page: Page) -> None:
 
 def test_everything_can_be_done_by_keyboard(page: Page) -> None:
     page.goto("/")
-    expect(page.get_by_role("link", name=TITLE)).to_be_visible()
+    expect(page.get_by_role("link", name=TITLE, exact=True)).to_be_visible()
     tab_to(page, lambda: has_focus(page, TITLE))
     page.keyboard.press("Enter")
     bench = Workbench(page)
@@ -76,6 +89,15 @@ def test_everything_can_be_done_by_keyboard(page: Page) -> None:
     bench.require_text("def merge_heads")
 
 
+def test_keys_count_from_the_moment_the_editor_is_there(page: Page) -> None:
+    page.add_init_script(TYPE_AT_ONCE)
+    page.goto("/")
+    page.get_by_role("link", name=TITLE, exact=True).click()
+    bench = Workbench(page)
+    expect(bench.editor).to_be_focused()
+    expect(bench.verdict).to_contain_text("Examples only")
+
+
 def tab_to(page: Page, is_there: Callable[[], bool]) -> None:
     for _ in range(60):
         if is_there():
@@ -105,7 +127,7 @@ def test_pages_of_the_catalogue_are_accessible(sized: Page, watch: Watch, path: 
 
 def test_what_is_read_is_accessible(sized: Page) -> None:
     sized.goto(f"/problems/{SLUG}")
-    expect(sized.get_by_role("heading", name=TITLE, level=1)).to_be_visible()
+    expect(sized.get_by_role("heading", name=TITLE, exact=True, level=1)).to_be_visible()
     statement = sized.get_by_role("tabpanel", name="Statement", exact=True).last
     expect(statement.get_by_role("heading", name="Sources")).to_be_attached()
     for summary in statement.locator("summary").all():

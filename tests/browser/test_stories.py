@@ -10,7 +10,14 @@ from playwright.sync_api import Error, Locator, Page, expect
 
 from tests.browser.conftest import Desk, Solver
 from tests.browser.submissions import WRONG_SCALE, hint_of, mutated
-from tests.browser.workbench import PROBLEM, REFERENCE, SLUG, TITLE, Workbench
+from tests.browser.workbench import (
+    PROBLEM,
+    REFERENCE,
+    SLUG,
+    TITLE,
+    Workbench,
+    row_of_exercise,
+)
 
 BYTES_BEFORE_TYPING = 350_000
 # Notes when the editor can be used: when text can be typed into it.
@@ -38,9 +45,9 @@ SCRATCH_THAT_RAISES = f'{SCRATCH}merge_heads("no tensor")\n'
 
 def test_from_the_catalogue_to_an_accepted_submission(page: Page) -> None:
     page.goto("/")
-    page.get_by_role("link", name=TITLE).click()
+    page.get_by_role("link", name=TITLE, exact=True).click()
     expect(page).to_have_url(re.compile(rf"/problems/{SLUG}"))
-    expect(page.get_by_role("heading", name=TITLE, level=1)).to_be_visible()
+    expect(page.get_by_role("heading", name=TITLE, exact=True, level=1)).to_be_visible()
     bench = Workbench(page)
     bench.write(REFERENCE)
     bench.run()
@@ -59,7 +66,7 @@ def test_from_the_catalogue_to_an_accepted_submission(page: Page) -> None:
     expect(history.get_by_role("listitem")).to_have_count(1)
     expect(history).to_contain_text("Accepted")
     page.get_by_role("link", name="judge", exact=True).click()
-    expect(page.get_by_role("listitem").filter(has_text=TITLE)).to_contain_text("Solved")
+    expect(row_of_exercise(page)).to_contain_text("Solved")
 
 
 def test_a_known_mistake_is_told_and_can_be_mended(page: Page) -> None:
@@ -160,7 +167,7 @@ def test_drafts_survive_and_a_reset_can_be_undone(page: Page) -> None:
     page.get_by_role("button", name="Undo").click()
     bench.require_text("# half an idea")
     page.goto("/")
-    expect(page.get_by_role("listitem").filter(has_text=TITLE)).to_contain_text("Draft")
+    expect(row_of_exercise(page)).to_contain_text("Draft")
 
 
 def test_earlier_submissions_are_opened_compared_and_restored(desk: Desk, solver: Solver) -> None:

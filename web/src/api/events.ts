@@ -11,6 +11,7 @@ const TYPES: Record<Type, true> = {
   check_finished: true,
   chart: true,
   tier_finished: true,
+  mutant_finished: true,
   restarted: true,
   finished: true,
 };

@@ -8,6 +8,11 @@ export type TrackCard = Schemas["TrackCard"];
 export type ProblemCard = Schemas["ProblemCard"];
 export type ProblemPage = Schemas["ProblemPage"];
 export type TierToPass = Schemas["TierToPass"];
+export type CheckToPass = Schemas["CheckToPass"];
+export type Course = Schemas["Course"];
+export type Takeaway = Schemas["Takeaway"];
+export type RunnableExample = Schemas["RunnableExample"];
+export type OwnTestsCard = Schemas["OwnTestsCard"];
 export type SubmissionRequest = Schemas["SubmissionRequest"];
 export type AcceptedSubmission = Schemas["AcceptedSubmission"];
 export type Solution = Schemas["Solution"];
@@ -22,6 +27,7 @@ export type Table = Schemas["Table"];
 export type Frame = Schemas["Frame"];
 export type Chart = Schemas["Chart"];
 export type Diagnosis = Schemas["Diagnosis"];
+export type Mutation = Schemas["Mutation"];
 export type Output = Schemas["Output"];
 export type Limits = Schemas["Limits"];
 export type Verdict = Schemas["Verdict"];
@@ -35,6 +41,7 @@ export type StreamEvent =
   | Schemas["CheckFinished"]
   | Schemas["ChartDrawn"]
   | Schemas["TierFinished"]
+  | Schemas["MutantFinished"]
   | Schemas["Restarted"]
   | Schemas["Finished"];
 export type Position = Schemas["Position"];

@@ -6,13 +6,22 @@ import { problemAddress, trackAddress } from "../parts/addresses";
 import { Ago } from "../parts/Ago";
 import { passRate } from "../parts/amounts";
 import { Icon, type IconName } from "../parts/Icon";
-import { stateWords, type Row, type WorkState } from "./rows";
+import { isNamed } from "../parts/exerciseName";
+import { stateWords, tierMarks, type Row, type TierMark, type WorkState } from "./rows";
 
 const STATE_ICONS: Record<WorkState, IconName> = {
   untouched: "waiting",
   draft: "draft",
   failed: "fail",
+  partly: "partly",
   solved: "pass",
+};
+
+const TIER_ICONS: Record<TierMark, IconName> = { passed: "passed", failed: "failed", open: "open" };
+const TIER_WORDS: Record<TierMark, string> = {
+  passed: "passed",
+  failed: "failed",
+  open: "not passed yet",
 };
 
 interface ProblemListProps {
@@ -26,21 +35,28 @@ interface ProblemListProps {
 
 /** The exercises, one row each; the whole row is its link. */
 export function ProblemList({ rows, tracks, nowMs, list, onKey }: ProblemListProps) {
+  const rates = rows.some(({ problem }) => (problem.pass_rate ?? null) !== null);
   return (
     <ol
-      class={tracks ? "problems with-tracks" : "problems"}
+      class={`problems ${tracks ? "with-tracks" : ""} ${rates ? "with-rates" : ""}`}
       role="list"
       ref={list}
       onKeyDown={onKey}
     >
       {rows.map((row) => (
-        <Entry key={row.problem.slug} row={row} tracks={tracks} nowMs={nowMs} />
+        <Entry key={row.problem.slug} row={row} tracks={tracks} rates={rates} nowMs={nowMs} />
       ))}
     </ol>
   );
 }
 
-function Entry({ row, tracks, nowMs }: { row: Row; tracks: boolean; nowMs: number }) {
+interface EntryProps extends Pick<ProblemListProps, "tracks" | "nowMs"> {
+  row: Row;
+  /** Whether any row says how many have solved it. */
+  rates: boolean;
+}
+
+function Entry({ row, tracks, rates, nowMs }: EntryProps) {
   const { problem } = row;
   return (
     <li
@@ -51,26 +67,24 @@ function Entry({ row, tracks, nowMs }: { row: Row; tracks: boolean; nowMs: numbe
         event.currentTarget.querySelector("a")?.click();
       }}
     >
-      <span class="problems-number quiet">{problem.number}</span>
+      <span class="problems-number quiet">{isNamed(problem) ? "" : problem.label}</span>
       <div class="problems-name">
         <a class="problems-title" href={problemAddress(problem.slug)}>
           {problem.title}
         </a>
         <p class="problems-summary quiet">{problem.summary}</p>
       </div>
-      {tracks && (
-        <a class="problems-track" href={trackAddress(problem.track)}>
-          {row.trackTitle}
-        </a>
+      <div class="problems-about">
+        {tracks && (
+          <a class="problems-track" href={trackAddress(problem.track)}>
+            {row.trackTitle}
+          </a>
+        )}
+        <Tiers problem={problem} />
+      </div>
+      {rates && (
+        <span class="problems-rate quiet">{problem.pass_rate && passRate(problem.pass_rate)}</span>
       )}
-      <span class="problems-tiers quiet">
-        {problem.tiers.map((tier) => (
-          <span key={tier.id} title={tier.title}>
-            {tier.id}
-          </span>
-        ))}
-      </span>
-      <span class="problems-rate quiet">{problem.pass_rate && passRate(problem.pass_rate)}</span>
       <span class={`problems-state ${row.state}`}>
         <Icon name={STATE_ICONS[row.state]} />
         {stateWords(row)}
@@ -79,6 +93,28 @@ function Entry({ row, tracks, nowMs }: { row: Row; tracks: boolean; nowMs: numbe
         {row.lastWorkMs !== null && <Ago atMs={row.lastWorkMs} nowMs={nowMs} />}
       </span>
     </li>
+  );
+}
+
+/** A dot a tier; its shape says what its colour does. */
+function Tiers({ problem }: { problem: Row["problem"] }) {
+  const marks = tierMarks(problem);
+  return (
+    <span class="problems-tiers">
+      {problem.tiers.map(({ id, title }, at) => {
+        const mark = marks[at] ?? "open";
+        return (
+          <span
+            key={id}
+            class={`problems-tier is-${mark}`}
+            title={`${id} ${title}: ${TIER_WORDS[mark]}`}
+          >
+            <Icon name={TIER_ICONS[mark]} />
+            <span class="visually-hidden">{`${id} ${TIER_WORDS[mark]}`}</span>
+          </span>
+        );
+      })}
+    </span>
   );
 }
 

@@ -5,6 +5,7 @@ import { useMemo } from "preact/hooks";
 import type { Catalogue } from "../api/types";
 import { problemAddress } from "../parts/addresses";
 import { counted } from "../parts/amounts";
+import { exerciseName } from "../parts/exerciseName";
 import { Icon } from "../parts/Icon";
 import { nodeWords, ofTrack, type Dependencies } from "./dependencies";
 import { NODE_HEIGHT, NODE_WIDTH } from "./layout";
@@ -70,9 +71,9 @@ function Node({ slug, cards, track }: NodeProps) {
   if (card.track !== track) names.push("foreign");
   return (
     <>
-      <a class={names.join(" ")} href={problemAddress(slug)} title={card.title}>
+      <a class={names.join(" ")} href={problemAddress(slug)} title={exerciseName(card)}>
         {card.progress.state === "solved" && <Icon name="pass" />}
-        <span class="picture-title">{card.title}</span>
+        <span class="picture-title">{exerciseName(card)}</span>
       </a>
       <span class="visually-hidden">{nodeWords(card, cards)}</span>
     </>

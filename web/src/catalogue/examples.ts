@@ -8,6 +8,7 @@ export function card(slug: string, more: Partial<ProblemCard> = {}): ProblemCard
     summary: "",
     track: "papers",
     number: 1,
+    label: String(more.number ?? 1),
     tags: [],
     tiers: [],
     needs: [],

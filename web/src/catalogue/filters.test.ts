@@ -51,5 +51,7 @@ test("choices count what they would show, the chosen one included", () => {
     value: "nowhere",
     count: 0,
   });
-  expect(choicesOf(ROWS, filtersOf(""), "state").map(({ count }) => count)).toEqual([2, 1, 0, 0]);
+  expect(choicesOf(ROWS, filtersOf(""), "state").map(({ count }) => count)).toEqual([
+    2, 1, 0, 0, 0,
+  ]);
 });

@@ -83,14 +83,9 @@ function chosen(row: Row, facet: Facet, value: string | null): boolean {
 function holds(row: Row, words: readonly string[]): boolean {
   const { problem, trackTitle } = row;
   const text = plain(
-    [
-      problem.number,
-      problem.title,
-      problem.summary,
-      problem.slug,
-      trackTitle,
-      ...problem.tags,
-    ].join(" "),
+    [problem.label, problem.title, problem.summary, problem.slug, trackTitle, ...problem.tags].join(
+      " ",
+    ),
   );
   return words.every((word) => text.includes(word));
 }

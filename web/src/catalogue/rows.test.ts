@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 
+import type { Progress } from "../api/types";
 import { card, catalogueOf } from "./examples";
-import { countWords, nextRow, rowsOf, stateWords } from "./rows";
+import { countWords, nextRow, rowsOf, stateWords, tierMarks } from "./rows";
 
 const failed = {
   state: "failed",
@@ -48,6 +49,33 @@ test("a failed exercise names its tier where that is known", () => {
   );
   const words = rowsOf(catalogue, noDraft).map(stateWords);
   expect(words).toEqual(["Failed at T2", "Failed", "Untouched"]);
+});
+
+test("where tests are taken too, what is left is said", () => {
+  const half = { ...failed, failed_tier: null };
+  const catalogue = catalogueOf(
+    card("a", { progress: { ...half, tests: "untouched" } }),
+    card("b", { progress: { ...failed, tests: "passed" } }),
+    card("c", { progress: { ...half, tests: "failed" } }),
+    card("d", { progress: { ...failed, tests: "untouched" } }),
+    card("e", { progress: { ...failed, state: "solved", tests: "passed" } }),
+  );
+  expect(rowsOf(catalogue, noDraft).map((row) => [row.state, stateWords(row)])).toEqual([
+    ["partly", "Solution passed, tests not yet"],
+    ["partly", "Tests passed, solution not yet"],
+    ["failed", "Tests not accepted yet"],
+    ["failed", "Failed at T2"],
+    ["solved", "Solved"],
+  ]);
+});
+
+test("tiers are marked as far as the student has come", () => {
+  const tiers = ["T0", "T1", "T2"].map((id) => ({ id, title: "" }));
+  const marks = (progress: Partial<Progress>) =>
+    tierMarks(card("a", { tiers, progress: { ...failed, ...progress } }));
+  expect(marks({ failed_tier: "T1" })).toEqual(["passed", "failed", "open"]);
+  expect(marks({ state: "solved", failed_tier: null })).toEqual(["passed", "passed", "passed"]);
+  expect(marks({ failed_tier: null })).toEqual(["open", "open", "open"]);
 });
 
 test("numbers in words", () => {

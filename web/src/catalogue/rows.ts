@@ -2,7 +2,7 @@
 import type { Catalogue, ProblemCard, Progress } from "../api/types";
 import { counted } from "../parts/amounts";
 
-export const WORK_STATES = ["untouched", "draft", "failed", "solved"] as const;
+export const WORK_STATES = ["untouched", "draft", "failed", "partly", "solved"] as const;
 export type WorkState = (typeof WORK_STATES)[number];
 
 export interface Row {
@@ -32,6 +32,7 @@ export function rowsOf(catalogue: Catalogue, draftMs: (slug: string) => number |
 
 /** A verdict says more than a draft: whoever has one nearly always has the other. */
 function workState(progress: Progress, draft: boolean): WorkState {
+  if (missingHalf(progress) !== null) return "partly";
   return progress.state === "untouched" && draft ? "draft" : progress.state;
 }
 
@@ -44,13 +45,43 @@ export const STATE_WORDS: Record<WorkState, string> = {
   untouched: "Untouched",
   draft: "Draft",
   failed: "Failed",
+  partly: "Partly solved",
   solved: "Solved",
 };
 
+/** Where an exercise takes one's own tests too: what is left when the other of the two is done. */
+function missingHalf({ state, tests, failed_tier: tier }: Progress): "tests" | "solution" | null {
+  if (state !== "failed" || (tests ?? null) === null) return null;
+  if (tests === "passed") return "solution";
+  // A submission that was accepted has no tier it failed at; nor has one of tests alone.
+  return (tier ?? null) === null && tests === "untouched" ? "tests" : null;
+}
+
+const HALVES = {
+  tests: "Solution passed, tests not yet",
+  solution: "Tests passed, solution not yet",
+};
+
 /** "Failed at T2" where the tier is known. */
-export function stateWords({ state, problem }: Row): string {
-  const tier = state === "failed" ? problem.progress.failed_tier : null;
-  return tier === null ? STATE_WORDS[state] : `${STATE_WORDS[state]} at ${tier}`;
+export function stateWords({ state, problem: { progress } }: Row): string {
+  const missing = missingHalf(progress);
+  if (missing !== null) return HALVES[missing];
+  if (state !== "failed") return STATE_WORDS[state];
+  const tier = progress.failed_tier ?? null;
+  if (tier !== null) return `${STATE_WORDS.failed} at ${tier}`;
+  return progress.tests === "failed" ? "Tests not accepted yet" : STATE_WORDS.failed;
+}
+
+export type TierMark = "passed" | "failed" | "open";
+
+/** How far the student has come, tier by tier. */
+export function tierMarks({ tiers, progress }: ProblemCard): TierMark[] {
+  const failed = tiers.findIndex(({ id }) => id === progress.failed_tier);
+  if (failed >= 0) {
+    return tiers.map((_, at) => (at < failed ? "passed" : at === failed ? "failed" : "open"));
+  }
+  const isPassed = progress.state === "solved" || missingHalf(progress) === "tests";
+  return tiers.map(() => (isPassed ? "passed" : "open"));
 }
 
 /** "12 exercises, 3 solved". */

@@ -15,7 +15,7 @@ import {
 import { expressionInterpreter } from "vega-interpreter";
 import { compile, type Config, type TopLevelSpec } from "vega-lite";
 
-import { isRecord, type Spec } from "./json";
+import { isRecord, type Json, type Spec } from "./json";
 import {
   HEIGHT_STRETCH,
   nextStretch,
@@ -61,10 +61,25 @@ function compiled(spec: Spec, config: Config, logger: Log): Vega {
   const merged = mergeConfig(own, config as object) as Config;
   const bare = { ...spec, background: null, config: {} };
   try {
-    return compile(bare as unknown as TopLevelSpec, { config: merged, logger }).spec;
+    const { spec: vega } = compile(bare as unknown as TopLevelSpec, { config: merged, logger });
+    return withRoomForLabels(vega as unknown as Json) as unknown as Vega;
   } catch (error) {
     throw new Undrawable(words(error));
   }
+}
+
+/** Vega-Lite reckons with 40 pixels for the label of a tick; a number with a sign needs more. */
+function withRoomForLabels(value: Json): Json {
+  if (Array.isArray(value)) return value.map(withRoomForLabels);
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => {
+      if (key === "data") return [key, item];
+      return key === "tickCount" && isRecord(item) && typeof item.signal === "string"
+        ? [key, { signal: item.signal.replace(/width\/40\)$/, "width/60)") }]
+        : [key, withRoomForLabels(item)];
+    }),
+  );
 }
 
 // --- nothing is loaded ---------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 import type { Chart } from "../api/types";
 import type { Row, Spec } from "./json";
 import { joinRows, beside, overlay } from "./overlay";
-import { rowsOf, selfContained, Undrawable } from "./specs";
+import { narrowed, rowsOf, selfContained, Undrawable } from "./specs";
 
 export type Choice = "reference" | "yours" | "both";
 
@@ -58,7 +58,7 @@ function shownAlone(chart: Chart): Shown {
     choice,
     title: chart.title,
     description: described(chart.title, LABELS[choice], spec),
-    specs: spec && { wide: spec, narrow: spec },
+    specs: spec && { wide: spec, narrow: narrowed(spec) },
     tables: [{ caption: LABELS[choice], rows: rowsOf(chart) }],
   };
 }
@@ -76,8 +76,11 @@ function shownTogether(reference: Chart, yours: Chart): Shown {
 
 function together(yours: Spec, reference: Spec): { wide: Spec; narrow: Spec } {
   const joined = overlay(yours, reference);
-  if (joined) return { wide: joined, narrow: joined };
-  return { wide: beside(yours, reference, true), narrow: beside(yours, reference, false) };
+  if (joined) return { wide: joined, narrow: narrowed(joined) };
+  return {
+    wide: beside(yours, reference, true),
+    narrow: narrowed(beside(yours, reference, false)),
+  };
 }
 
 function tablesTogether(reference: Chart, yours: Chart): NumbersTable[] {

@@ -71,7 +71,7 @@ describe("fitting", () => {
   });
 
   test("leaves no plot too narrow to read, and widens none that is", () => {
-    expect(widthStretch([180, 360]).least).toBe(0.5);
+    expect(widthStretch([128, 360]).least).toBe(0.5);
     expect(widthStretch([40]).least).toBe(1);
   });
 });

@@ -25,7 +25,7 @@ const LEGEND = 36;
 const GAP = 20;
 const SMALLEST = 120;
 const LARGEST = 1200;
-const NARROWEST_PLOT = 90;
+const NARROWEST_PLOT = 64;
 
 /** The height to reserve for a chart, in pixels. */
 export function reservedHeight(spec: Spec): number {

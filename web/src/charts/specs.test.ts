@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 
 import type { Chart } from "../api/types";
-import { selfContained, Undrawable } from "./specs";
+import type { JsonRecord, Spec } from "./json";
+import { narrowed, selfContained, Undrawable } from "./specs";
 
 const chart = (spec: Chart["spec"]): Chart => ({
   id: "weights",
@@ -37,4 +38,12 @@ test("named data sets become rows where they are named", () => {
     data: { values: [{ x: 1 }] },
     hconcat: [{ data: { values: [{ x: 2 }] }, mark: "bar" }],
   });
+});
+
+test("in a narrow place a plot has as many ticks below it as there is room for", () => {
+  const spec = (axis: JsonRecord): Spec => ({
+    data: { values: [{ x: { axis: { tickCount: 4 } } }] },
+    spec: { layer: [{ encoding: { x: { field: "x", axis } } }] },
+  });
+  expect(narrowed(spec({ tickCount: 4, title: "weight" }))).toEqual(spec({ title: "weight" }));
 });

@@ -15,6 +15,27 @@ export function selfContained(chart: Chart): Spec {
   return isRecord(datasets) ? (inlined(rest, datasets) as Spec) : rest;
 }
 
+/** For a narrow place: as many ticks below a plot as it has room for, whatever was asked for. */
+export function narrowed(spec: Spec): Spec {
+  return withoutTickCount(spec) as Spec;
+}
+
+function withoutTickCount(value: Json): Json {
+  if (Array.isArray(value)) return value.map(withoutTickCount);
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => {
+      // The rows that are drawn are many, and none of them is an axis.
+      if (key === "data" || key === "datasets") return [key, item];
+      if (key !== "x" || !isRecord(item) || !isRecord(item.axis)) {
+        return [key, withoutTickCount(item)];
+      }
+      const asked = Object.entries(item.axis).filter(([name]) => name !== "tickCount");
+      return [key, { ...item, axis: Object.fromEntries(asked) }];
+    }),
+  );
+}
+
 function hasAddress(value: Json): boolean {
   if (Array.isArray(value)) return value.some(hasAddress);
   if (!isRecord(value)) return false;

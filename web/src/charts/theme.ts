@@ -64,6 +64,7 @@ export function vegaConfig({ ink, quiet, line, font, series }: Theme): Config {
       domainColor: quiet,
       tickColor: quiet,
     },
+    axisX: { labelFlush: false },
     header: { ...words, titleFontWeight: "normal" },
     legend: { ...words, titleFontWeight: 600, symbolSize: 160, orient: "top" },
     text: { color: ink, fontSize: 11 },

@@ -1,5 +1,5 @@
 import { Icon } from "../parts/Icon";
-import { ariaShortcut, shortcut } from "../parts/platform";
+import { ALT, ariaShortcut, shortcut } from "../parts/platform";
 import { clock, exact, relative } from "../parts/time";
 import type { Kept } from "./drafts";
 import { KEYS, type Keys, isKeys } from "./keys";
@@ -12,6 +12,8 @@ interface BarProps {
   kept: Kept | null;
   onRun: () => void;
   onSubmit: () => void;
+  /** Null where the exercise takes no tests of the student's own. */
+  onGrade: (() => void) | null;
   onFormat: () => void;
   onReset: () => void;
   onKeys: (keys: Keys) => void;
@@ -21,8 +23,13 @@ interface BarProps {
 export function Bar(props: BarProps) {
   const { tab, busy, keys, kept } = props;
   const readOnly = tab.kind === "provided";
+  const isOfTests = tab.kind === "tests" && props.onGrade !== null;
   return (
-    <div class="editor-bar" role="group" aria-label="Actions">
+    <div
+      class={props.onGrade ? "editor-bar has-grade" : "editor-bar"}
+      role="group"
+      aria-label="Actions"
+    >
       <Action
         onClick={props.onRun}
         waits={busy}
@@ -32,10 +39,28 @@ export function Bar(props: BarProps) {
         <Icon name="play" />
         Run <kbd>{shortcut("⏎")}</kbd>
       </Action>
-      <Action onClick={props.onSubmit} waits={busy} shortcut={["Shift", "Enter"]} primary>
+      <Action
+        onClick={props.onSubmit}
+        waits={busy}
+        shortcut={["Shift", "Enter"]}
+        primary={!isOfTests}
+        wide
+      >
         <Icon name="send" />
         Submit <kbd>{shortcut("⇧", "⏎")}</kbd>
       </Action>
+      {props.onGrade && (
+        <Action
+          onClick={props.onGrade}
+          waits={busy}
+          shortcut={["Alt", "Enter"]}
+          title="Run your own tests on right and on wrong solutions"
+          primary={isOfTests}
+        >
+          <Icon name="results" />
+          Grade tests <kbd>{shortcut(ALT, "⏎")}</kbd>
+        </Action>
+      )}
       <Action onClick={props.onFormat} waits={readOnly} shortcut={["S"]} plain>
         Format <kbd>{shortcut("S")}</kbd>
       </Action>
@@ -58,11 +83,22 @@ interface ActionProps {
   title?: string;
   primary?: boolean;
   plain?: boolean;
+  /** Left out on a narrow page, whose bottom edge has it. */
+  wide?: boolean;
   children: preact.ComponentChildren;
 }
 
-function Action({ onClick, waits, shortcut: keys, title, primary, plain, children }: ActionProps) {
-  const kind = primary ? "primary" : plain ? "plain" : "";
+function Action({
+  onClick,
+  waits,
+  shortcut: keys,
+  title,
+  primary,
+  plain,
+  wide,
+  children,
+}: ActionProps) {
+  const kind = `${primary ? "primary" : plain ? "plain" : ""} ${wide ? "editor-wide" : ""}`;
   return (
     <button
       type="button"

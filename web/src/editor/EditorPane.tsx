@@ -1,6 +1,6 @@
 import "./EditorPane.css";
 
-import { type RefObject } from "preact";
+import type { ComponentChildren, RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import type { Frame, ProblemPage } from "../api/types";
@@ -8,6 +8,7 @@ import { Bar } from "./Bar";
 import type { EditorHandle } from "./handle";
 import { Session } from "./session";
 import { PANEL, tabId, TabList } from "./TabList";
+import { TestFileActions } from "./TestFileActions";
 
 interface EditorPaneProps {
   problem: ProblemPage;
@@ -20,8 +21,12 @@ interface EditorPaneProps {
   busy: boolean;
   onRun: () => void;
   onSubmit: () => void;
+  /** Grade the student's own tests; null where the exercise takes none. */
+  onGrade: (() => void) | null;
   /** Run the scratch pane against one's own function. */
   onScratch: () => void;
+  /** What is to be known before one submits: it stands above the buttons. */
+  children?: ComponentChildren;
 }
 
 /** Tabs, the editor, its buttons and the note of when the draft was kept. */
@@ -47,6 +52,9 @@ function Pane(props: EditorPaneProps) {
       submit: () => {
         submit(latest.current);
       },
+      grade: () => {
+        grade(latest.current);
+      },
     });
     handle.current = opened;
     setSession(opened);
@@ -65,13 +73,22 @@ function Pane(props: EditorPaneProps) {
   return (
     <div class="editor-pane">
       {session && (
-        <TabList
-          tabs={session.tabs}
-          shown={session.shown.value}
-          onShow={(index) => {
-            session.show(index);
-          }}
-        />
+        <div class="editor-top">
+          <TabList
+            tabs={session.tabs.value}
+            shown={session.shown.value}
+            onShow={(index) => {
+              session.show(index);
+            }}
+          />
+          {props.onGrade && (
+            <TestFileActions
+              key={session.tab.file}
+              tab={session.tabs.value[session.shown.value] ?? session.tab}
+              session={session}
+            />
+          )}
+        </div>
       )}
       <div
         ref={host}
@@ -81,9 +98,10 @@ function Pane(props: EditorPaneProps) {
         aria-labelledby={tabId(session?.shown.value ?? 0)}
       />
       {session && <Notices session={session} />}
+      <div class="editor-before">{props.children}</div>
       {session && (
         <Bar
-          tab={session.tabs[session.shown.value] ?? session.tab}
+          tab={session.tabs.value[session.shown.value] ?? session.tab}
           busy={props.busy}
           keys={session.keys.value}
           kept={session.kept.value}
@@ -93,6 +111,12 @@ function Pane(props: EditorPaneProps) {
           onSubmit={() => {
             submit(props);
           }}
+          onGrade={
+            props.onGrade &&
+            (() => {
+              grade(props);
+            })
+          }
           onFormat={() => {
             session.format();
           }}
@@ -116,6 +140,10 @@ function run({ busy, onRun, onScratch }: EditorPaneProps, session: Session) {
 
 function submit({ busy, onSubmit }: EditorPaneProps) {
   if (!busy) onSubmit();
+}
+
+function grade({ busy, onGrade }: EditorPaneProps) {
+  if (!busy) onGrade?.();
 }
 
 /** What was just done, and what waits for a decision. */

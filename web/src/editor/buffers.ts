@@ -21,48 +21,76 @@ interface BuffersOptions {
   onChange: () => void;
 }
 
+interface Buffer {
+  tab: Tab;
+  state: EditorState;
+  /** How far it was scrolled when it was left. */
+  scrolled: StateEffect<unknown> | null;
+}
+
 export class Buffers {
   readonly view: EditorView;
-  readonly #tabs: readonly Tab[];
-  readonly #states: EditorState[];
+  readonly #buffers: Buffer[];
+  readonly #extensions: (tab: Tab) => Extension;
   readonly #onChange: () => void;
-  /** How far each tab was scrolled when it was left. */
-  readonly #scrolled = new Map<number, StateEffect<unknown>>();
+  /** What was configured last; a tab that comes later gets it too. */
+  readonly #configured = new Map<Compartment, (tab: Tab) => Extension>();
   #shown = 0;
 
   constructor({ parent, tabs, texts, extensions, onChange }: BuffersOptions) {
-    this.#tabs = tabs;
+    this.#extensions = extensions;
     this.#onChange = onChange;
-    this.#states = tabs.map((tab, index) =>
-      EditorState.create({
-        doc: texts[index] ?? tab.starter,
-        extensions: [
-          extensions(tab),
-          EditorView.updateListener.of((update) => {
-            if (update.docChanged) onChange();
-          }),
-        ],
-      }),
-    );
-    this.view = new EditorView({ parent, state: this.#state(0) });
+    this.#buffers = tabs.map((tab, index) => this.#new(tab, texts[index] ?? tab.starter));
+    this.view = new EditorView({ parent, state: this.#buffer(0).state });
   }
 
   get tab(): Tab {
-    return this.#tab(this.#shown);
+    return this.#buffer(this.#shown).tab;
+  }
+
+  get tabs(): Tab[] {
+    return this.#buffers.map(({ tab }) => tab);
+  }
+
+  /** The index of the tab that is shown. */
+  get shown(): number {
+    return this.#shown;
   }
 
   show(index: number): void {
     if (index === this.#shown) return;
-    this.#states[this.#shown] = this.view.state;
-    this.#scrolled.set(this.#shown, this.view.scrollSnapshot());
-    this.#shown = index;
-    this.view.setState(this.#state(index));
-    const scrolled = this.#scrolled.get(index);
-    if (scrolled) this.view.dispatch({ effects: scrolled });
+    const left = this.#buffer(this.#shown);
+    left.state = this.view.state;
+    left.scrolled = this.view.scrollSnapshot();
+    this.#enter(index);
+  }
+
+  /** Put a tab before the one at `index`. */
+  insert(index: number, tab: Tab, text: string): void {
+    const added = this.#new(tab, text);
+    for (const [compartment, extension] of this.#configured) {
+      const effects = compartment.reconfigure(extension(tab));
+      added.state = added.state.update({ effects }).state;
+    }
+    this.#buffers.splice(index, 0, added);
+    if (index <= this.#shown) this.#shown += 1;
+  }
+
+  /** Take a tab away; where it was shown, the one before it is. */
+  remove(index: number): void {
+    if (index === this.#shown) this.show(Math.max(0, index - 1));
+    this.#buffers.splice(index, 1);
+    if (index < this.#shown) this.#shown -= 1;
+  }
+
+  /** Give a tab another name, with `compartment` for what its extensions say of it. */
+  rename(index: number, tab: Tab, compartment: Compartment, extension: Extension): void {
+    this.#buffer(index).tab = tab;
+    this.dispatch(index, { effects: compartment.reconfigure(extension) });
   }
 
   state(index: number): EditorState {
-    return index === this.#shown ? this.view.state : this.#state(index);
+    return index === this.#shown ? this.view.state : this.#buffer(index).state;
   }
 
   text(index: number): string {
@@ -70,7 +98,7 @@ export class Buffers {
   }
 
   texts(): string[] {
-    return this.#tabs.map((_, index) => this.text(index));
+    return this.#buffers.map((_, index) => this.text(index));
   }
 
   dispatch(index: number, change: TransactionSpec): void {
@@ -78,8 +106,9 @@ export class Buffers {
       this.view.dispatch(change);
       return;
     }
-    const transaction = this.#state(index).update(change);
-    this.#states[index] = transaction.state;
+    const buffer = this.#buffer(index);
+    const transaction = buffer.state.update(change);
+    buffer.state = transaction.state;
     if (transaction.docChanged) this.#onChange();
   }
 
@@ -97,7 +126,8 @@ export class Buffers {
 
   /** Give a compartment of every tab's extensions its content. */
   configure(compartment: Compartment, extension: (tab: Tab) => Extension): void {
-    this.#tabs.forEach((tab, index) => {
+    this.#configured.set(compartment, extension);
+    this.#buffers.forEach(({ tab }, index) => {
       this.dispatch(index, { effects: compartment.reconfigure(extension(tab)) });
     });
   }
@@ -106,16 +136,30 @@ export class Buffers {
     this.view.destroy();
   }
 
-  #state(index: number): EditorState {
-    const state = this.#states[index];
-    if (!state) throw new RangeError(`There is no tab ${index}.`);
-    return state;
+  #new(tab: Tab, text: string): Buffer {
+    const state = EditorState.create({
+      doc: text,
+      extensions: [
+        this.#extensions(tab),
+        EditorView.updateListener.of((update) => {
+          if (update.docChanged) this.#onChange();
+        }),
+      ],
+    });
+    return { tab, state, scrolled: null };
   }
 
-  #tab(index: number): Tab {
-    const tab = this.#tabs[index];
-    if (!tab) throw new RangeError(`There is no tab ${index}.`);
-    return tab;
+  #enter(index: number): void {
+    const { state, scrolled } = this.#buffer(index);
+    this.#shown = index;
+    this.view.setState(state);
+    if (scrolled) this.view.dispatch({ effects: scrolled });
+  }
+
+  #buffer(index: number): Buffer {
+    const buffer = this.#buffers[index];
+    if (!buffer) throw new RangeError(`There is no tab ${index}.`);
+    return buffer;
   }
 }
 

@@ -1,10 +1,12 @@
-/** What keys of the editor do outside it: run, submit, format and keep. */
+/** What keys of the editor do outside it: run, submit, grade tests, format and keep. */
 import { Facet, Prec } from "@codemirror/state";
 import { keymap } from "@codemirror/view";
 
 export interface Commands {
   run: () => void;
   submit: () => void;
+  /** Grade the student's own tests. */
+  grade: () => void;
   /** Format, and keep the draft at once. */
   formatAndKeep: () => void;
   keep: () => void;
@@ -15,7 +17,13 @@ const NOTHING = () => undefined;
 /** The commands of the editor a state is in. */
 export const commands = Facet.define<Commands, Commands>({
   combine: ([first]) =>
-    first ?? { run: NOTHING, submit: NOTHING, formatAndKeep: NOTHING, keep: NOTHING },
+    first ?? {
+      run: NOTHING,
+      submit: NOTHING,
+      grade: NOTHING,
+      formatAndKeep: NOTHING,
+      keep: NOTHING,
+    },
 });
 
 const binding = (key: string, name: keyof Commands) => ({
@@ -29,9 +37,13 @@ const binding = (key: string, name: keyof Commands) => ({
   },
 });
 
-/** Run and submit; they come before what CodeMirror does with the same keys. */
+/** Run, submit and grade; they come before what CodeMirror does with the same keys. */
 export const commandKeys = Prec.highest(
-  keymap.of([binding("Mod-Enter", "run"), binding("Mod-Shift-Enter", "submit")]),
+  keymap.of([
+    binding("Mod-Enter", "run"),
+    binding("Mod-Shift-Enter", "submit"),
+    binding("Mod-Alt-Enter", "grade"),
+  ]),
 );
 
 /** Format and keep; it gives way to Emacs, where Ctrl+S searches. */

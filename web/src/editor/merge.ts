@@ -2,8 +2,9 @@
 import { python } from "@codemirror/lang-python";
 import { MergeView, unifiedMergeView } from "@codemirror/merge";
 import { EditorState, type Extension } from "@codemirror/state";
-import { EditorView, lineNumbers } from "@codemirror/view";
+import { Decoration, EditorView, lineNumbers } from "@codemirror/view";
 
+import { editedParts, lineChanges, type Span } from "./lineDiff";
 import { theme } from "./theme";
 
 export interface Side {
@@ -22,12 +23,14 @@ interface MergeOptions {
 
 // Under the text and not behind it: on a second, darker colour code could not be read well. Nor
 // may it lie on underscores.
-const changed = (colour: string) => ({ background: "none", boxShadow: `0 2px ${colour}` });
+const edited = (colour: string) => ({ boxShadow: `0 2px ${colour}` });
 
 // A changed line has a sign before it, so that colour is not all that tells.
 const differences = EditorView.theme({
   "&": { height: "auto" },
   ".cm-scroller": { overflowX: "auto" },
+  // Where a long line goes on.
+  ".cm-deletedChunk .cm-deletedLine": { whiteSpace: "pre-wrap", overflowWrap: "anywhere" },
   ".cm-deletedChunk": { paddingLeft: "0" },
   ".cm-line, .cm-deletedChunk .cm-deletedLine": {
     position: "relative",
@@ -35,8 +38,8 @@ const differences = EditorView.theme({
   },
   "&.cm-merge-a .cm-changedLine, & .cm-deletedChunk": { background: "var(--fail-soft)" },
   "&.cm-merge-b .cm-changedLine, & .cm-inlineChangedLine": { background: "var(--pass-soft)" },
-  "&.cm-merge-a .cm-changedText, & .cm-deletedChunk .cm-deletedText": changed("var(--fail)"),
-  "&.cm-merge-b .cm-changedText": changed("var(--pass)"),
+  "&.cm-merge-a .cm-edited": edited("var(--fail)"),
+  "&.cm-merge-b .cm-edited": edited("var(--pass)"),
   "&.cm-merge-a .cm-changedLine::before, & .cm-deletedChunk .cm-deletedLine::before": {
     content: '"−"',
     position: "absolute",
@@ -61,8 +64,16 @@ const differences = EditorView.theme({
   },
 });
 
-function readOnly(label: string): Extension {
+const EDITED = Decoration.mark({ class: "cm-edited" });
+
+/** A side that is only read; `parts` of its lines are what was edited. */
+function readOnly(label: string, parts: readonly Span[]): Extension {
+  const marks = parts
+    .filter(({ from, to }) => from < to)
+    .map(({ from, to }) => EDITED.range(from, to));
   return [
+    EditorView.decorations.of(Decoration.set(marks)),
+    EditorView.lineWrapping,
     python(),
     lineNumbers(),
     theme,
@@ -80,20 +91,25 @@ function readOnly(label: string): Extension {
 
 /** Show the comparison in `parent`; returns what removes it. */
 export function showMerge({ parent, left, right, wide, folded }: MergeOptions): () => void {
-  const collapse = folded ? { collapseUnchanged: { margin: 3, minSize: 4 } } : {};
+  const parts = editedParts(left.text, right.text);
+  const options = {
+    diffConfig: { override: lineChanges },
+    highlightChanges: false,
+    ...(folded && { collapseUnchanged: { margin: 3, minSize: 4 } }),
+  };
   const view = wide
     ? new MergeView({
         parent,
-        a: { doc: left.text, extensions: readOnly(left.title) },
-        b: { doc: right.text, extensions: readOnly(right.title) },
-        ...collapse,
+        a: { doc: left.text, extensions: readOnly(left.title, parts.left) },
+        b: { doc: right.text, extensions: readOnly(right.title, parts.right) },
+        ...options,
       })
     : new EditorView({
         parent,
         doc: right.text,
         extensions: [
-          readOnly(`${left.title} compared with ${right.title}`),
-          unifiedMergeView({ original: left.text, mergeControls: false, ...collapse }),
+          readOnly(`${left.title} compared with ${right.title}`, parts.right),
+          unifiedMergeView({ original: left.text, mergeControls: false, ...options }),
         ],
       });
   return () => {

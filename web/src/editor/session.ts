@@ -6,7 +6,7 @@
  */
 import { isolateHistory, undo } from "@codemirror/commands";
 import type { Extension } from "@codemirror/state";
-import { signal } from "@preact/signals";
+import { batch, signal } from "@preact/signals";
 
 import type { Frame, ProblemPage } from "../api/types";
 import { Buffers } from "./buffers";
@@ -17,15 +17,16 @@ import { type Keys, loadKeys, rememberKeys, rememberedKeys } from "./keys";
 import type { Language } from "./language";
 import { markFailed, revealLine } from "./marks";
 import type { Ruff } from "./ruff";
-import { extensionsOf, findingsPart, keysPart, languagePart } from "./setup";
-import { type Tab, tabsOf } from "./tabs";
+import { extensionsOf, findingsPart, keysPart, languagePart, nameOf, namePart } from "./setup";
+import { addedTab, type Tab, tabsOf } from "./tabs";
+import { freeName, isTestFile, nameFault } from "./testFiles";
 
 const PAUSE_MS = 300;
 
 /** A sentence about what was just done; some of it can be undone by a button. */
 interface Said {
   words: string;
-  undo: boolean;
+  undo: (() => void) | null;
 }
 
 interface Linting {
@@ -34,13 +35,15 @@ interface Linting {
 }
 
 export class Session implements EditorHandle {
-  readonly tabs: readonly Tab[];
+  readonly tabs = signal<readonly Tab[]>([]);
   /** The index of the tab that is shown. */
   readonly shown = signal(0);
   readonly keys = signal<Keys>("standard");
   /** When the draft was kept, or why not; null before the first change. */
   readonly kept = signal<Kept | null>(null);
   readonly said = signal<Said | null>(null);
+  /** Grows whenever a text changes. */
+  readonly changes = signal(0);
   /** Whether two tabs of the browser changed the exercise and the other text is still here. */
   readonly hasPrevious = signal(false);
 
@@ -56,12 +59,12 @@ export class Session implements EditorHandle {
   constructor(
     parent: HTMLElement,
     problem: ProblemPage,
-    pageDoes: Pick<Commands, "run" | "submit">,
+    pageDoes: Pick<Commands, "run" | "submit" | "grade">,
   ) {
     this.#problem = problem;
-    this.tabs = tabsOf(problem);
     this.#keeper = new DraftKeeper(problem.slug, problem.version);
     const draft = this.#keeper.load();
+    this.tabs.value = tabsOf(problem, draft?.files ?? {});
     const does: Commands = {
       ...pageDoes,
       keep: () => {
@@ -75,10 +78,11 @@ export class Session implements EditorHandle {
     };
     this.#buffers = new Buffers({
       parent,
-      tabs: this.tabs,
-      texts: this.#textsOf(draft),
+      tabs: this.tabs.value,
+      texts: this.tabs.value.map((tab) => textOf(tab, draft)),
       extensions: (tab) => extensionsOf(tab, this.#namesFor(tab), does),
       onChange: () => {
+        this.changes.value += 1;
         this.#changed();
       },
     });
@@ -103,19 +107,19 @@ export class Session implements EditorHandle {
   // What other panes ask for.
 
   files(): Record<string, string> {
-    return Object.fromEntries(
-      this.tabs.flatMap((tab, index) =>
-        tab.kind === "file" ? [[tab.file, this.#buffers.text(index)]] : [],
-      ),
-    );
+    return this.#textsOf("file");
+  }
+
+  tests(): Record<string, string> {
+    return this.#textsOf("tests");
   }
 
   scratch(): string {
-    return this.#buffers.text(this.tabs.findIndex(({ kind }) => kind === "scratch"));
+    return this.#buffers.text(this.tabs.value.findIndex(({ kind }) => kind === "scratch"));
   }
 
   reveal(frame: Frame): void {
-    const index = this.tabs.findIndex(({ file }) => file === frame.file);
+    const index = this.#indexOf(frame.file);
     if (index < 0) return;
     this.show(index);
     this.#buffers.dispatch(index, revealLine(this.#buffers.state(index), frame.line));
@@ -123,10 +127,23 @@ export class Session implements EditorHandle {
   }
 
   replace(files: Record<string, string>): void {
-    this.tabs.forEach((tab, index) => {
-      const text = files[tab.file];
-      if (tab.kind === "file" && text !== undefined) this.#buffers.replace(index, text);
-    });
+    const before = { ...this.files(), ...this.tests() };
+    this.#replace(files);
+    const undoReplacing = () => {
+      this.#replace(before);
+    };
+    this.said.value = { words: "Restored. Undo brings back what was here.", undo: undoReplacing };
+  }
+
+  #replace(files: Record<string, string>): void {
+    for (const [name, text] of Object.entries(files)) {
+      const index = this.#indexOf(name);
+      if (index >= 0) this.#buffers.replace(index, text);
+      else if (this.#takesTests && isTestFile(name)) {
+        this.#insert(addedTab(name), text);
+        this.#changed();
+      }
+    }
   }
 
   format(): void {
@@ -153,11 +170,55 @@ export class Session implements EditorHandle {
   /** Give the tab that is shown the text it began with. */
   reset(): void {
     this.#buffers.replace(this.shown.value, this.tab.starter);
-    this.said.value = { words: "Reset. Undo brings it back.", undo: true };
+    const undoReset = () => {
+      undo(this.#buffers.view);
+    };
+    this.said.value = { words: "Reset. Undo brings it back.", undo: undoReset };
+  }
+
+  /** Open an empty file for more tests. */
+  addTests(): void {
+    const name = freeName(this.tabs.value.map(({ file }) => file));
+    this.#insert(addedTab(name), "");
+    this.#changed();
+    this.show(this.#indexOf(name));
+    this.focus();
+  }
+
+  /** Give the added file that is shown another name; why it cannot have it, if it cannot. */
+  rename(name: string): string | null {
+    const { file } = this.tab;
+    if (name === file) return null;
+    const taken = this.tabs.value.map((tab) => tab.file);
+    const fault = nameFault(name, taken);
+    if (fault !== null || !this.tab.isAdded) return fault;
+    const renamed = addedTab(name);
+    this.#buffers.rename(this.#buffers.shown, renamed, namePart, nameOf(renamed));
+    this.#follow();
+    this.#changed();
+    return null;
+  }
+
+  /** Take the added file that is shown away; it can be brought back. */
+  remove(): void {
+    const { tab } = this;
+    const index = this.#buffers.shown;
+    if (!tab.isAdded) return;
+    const text = this.#buffers.text(index);
+    this.#buffers.remove(index);
+    this.#follow();
+    this.#changed();
+    const undoRemoval = () => {
+      this.#insert(tab, text);
+      this.#changed();
+      this.show(this.#indexOf(tab.file));
+    };
+    this.said.value = { words: `${tab.file} is removed.`, undo: undoRemoval };
+    this.focus();
   }
 
   undo(): void {
-    undo(this.#buffers.view);
+    this.said.value?.undo?.();
     this.said.value = null;
     this.focus();
   }
@@ -188,7 +249,7 @@ export class Session implements EditorHandle {
 
   /** Mark where `sent` files failed, in tabs that still have their text. */
   markFrames(frames: readonly Frame[], sent: Readonly<Record<string, string>>): void {
-    this.tabs.forEach((tab, index) => {
+    this.tabs.value.forEach((tab, index) => {
       const lines = frames.filter(({ file }) => file === tab.file).map(({ line }) => line);
       const text = tab.kind === "provided" ? tab.starter : sent[tab.file];
       const failed = lines.length > 0 && text !== undefined ? { sent: text, lines } : null;
@@ -196,23 +257,58 @@ export class Session implements EditorHandle {
     });
   }
 
+  // Tabs that come and go.
+
+  get #takesTests(): boolean {
+    return this.#problem.own_tests !== null;
+  }
+
+  #indexOf(file: string): number {
+    return this.tabs.value.findIndex((tab) => tab.file === file);
+  }
+
+  /** Put a file of tests behind the others, before the scratch tab. */
+  #insert(tab: Tab, text: string): void {
+    this.#buffers.insert(this.#buffers.tabs.length - 1, tab, text);
+    this.#follow();
+  }
+
+  /** The tabs are another list, or have other names. */
+  #follow(): void {
+    batch(() => {
+      this.tabs.value = this.#buffers.tabs;
+      this.shown.value = this.#buffers.shown;
+    });
+  }
+
   // Drafts.
 
-  #textsOf(draft: Texts | null): string[] {
-    return this.tabs.map(({ kind, file, starter }) => {
-      if (draft === null || kind === "provided") return starter;
-      return kind === "scratch" ? draft.scratch : (draft.files[file] ?? starter);
-    });
+  #textsOf(kind: Tab["kind"]): Record<string, string> {
+    return Object.fromEntries(
+      this.tabs.value.flatMap((tab, index) =>
+        tab.kind === kind ? [[tab.file, this.#buffers.text(index)]] : [],
+      ),
+    );
   }
 
   #texts(): Texts {
-    return { files: this.files(), scratch: this.scratch() };
+    return { files: { ...this.files(), ...this.tests() }, scratch: this.scratch() };
   }
 
   #write(texts: Texts | null): void {
-    this.#textsOf(texts).forEach((text, index) => {
-      this.#buffers.replace(index, text);
-    });
+    const wanted = tabsOf(this.#problem, texts?.files ?? {});
+    const isWanted = (file: string) => wanted.some((tab) => tab.file === file);
+    this.tabs.value
+      .filter(({ file }) => !isWanted(file))
+      .forEach(({ file }) => {
+        this.#buffers.remove(this.#buffers.tabs.findIndex((tab) => tab.file === file));
+      });
+    this.#follow();
+    for (const tab of wanted) {
+      const index = this.#indexOf(tab.file);
+      if (index < 0) this.#insert(tab, textOf(tab, texts));
+      else this.#buffers.replace(index, textOf(tab, texts));
+    }
   }
 
   #tellOf(draft: Draft | null): void {
@@ -221,7 +317,7 @@ export class Session implements EditorHandle {
     this.kept.value = { kind: "saved", atMs: draft.savedAtMs };
     if (draft.version !== this.#problem.version) {
       const words = "The exercise has changed since this draft. Reset to starter has its new form.";
-      this.said.value = { words, undo: false };
+      this.said.value = { words, undo: null };
     }
   }
 
@@ -237,8 +333,8 @@ export class Session implements EditorHandle {
   }
 
   #save(): void {
-    const untouched = this.tabs.every(
-      ({ starter }, index) => this.#buffers.text(index) === starter,
+    const untouched = this.tabs.value.every(
+      ({ starter, isAdded }, index) => !isAdded && this.#buffers.text(index) === starter,
     );
     const kept = this.#keeper.save(untouched ? null : this.#texts());
     if (kept === null) return;
@@ -298,7 +394,7 @@ export class Session implements EditorHandle {
       extension = await loadKeys(keys);
     } catch {
       this.keys.value = "standard";
-      this.said.value = { words: "These keys could not be loaded.", undo: false };
+      this.said.value = { words: "These keys could not be loaded.", undo: null };
       return;
     }
     // Another choice may have been made while this one was loading.
@@ -366,7 +462,7 @@ export class Session implements EditorHandle {
     const formatted = (await linting?.ruff.format(text)) ?? { kind: "broken" as const };
     if (this.#ended) return;
     if (formatted.kind !== "formatted") {
-      this.said.value = { words: NOT_FORMATTED[formatted.kind], undo: false };
+      this.said.value = { words: NOT_FORMATTED[formatted.kind], undo: null };
     } else if (linting && this.#buffers.text(index) === text && formatted.text !== text) {
       this.#buffers.dispatch(index, {
         changes: linting.lint.changesBetween(text, formatted.text),
@@ -385,6 +481,12 @@ export class Session implements EditorHandle {
     const { provided, entry_points: own } = this.#problem;
     return [...(provided?.names ?? []), ...(tab.kind === "scratch" ? own : [])];
   }
+}
+
+/** What a tab begins with; a draft may be older than one of the files. */
+function textOf({ kind, file, starter }: Tab, draft: Texts | null): string {
+  if (draft === null || kind === "provided") return starter;
+  return kind === "scratch" ? draft.scratch : (draft.files[file] ?? starter);
 }
 
 const NOT_FORMATTED = {

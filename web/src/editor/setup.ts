@@ -31,10 +31,11 @@ import { marks } from "./marks";
 import type { Tab } from "./tabs";
 import { theme } from "./theme";
 
-/** What comes later, or changes: keys of another editor, findings, the language server. */
+/** What comes later, or changes: keys of another editor, findings, the language server, names. */
 export const keysPart = new Compartment();
 export const findingsPart = new Compartment();
 export const languagePart = new Compartment();
+export const namePart = new Compartment();
 
 const LEAVING = "Tab indents. Press Escape and then Tab to leave the editor.";
 
@@ -50,14 +51,22 @@ export function extensionsOf(tab: Tab, names: readonly string[], does: Commands)
     marks,
     editing,
     tab.kind === "provided" ? EditorState.readOnly.of(true) : [],
-    tab.kind === "scratch" ? placeholder("# Try things here: Run runs this after your code.") : [],
+    placeholderOf(tab),
     pythonLanguage.data.of({
       autocomplete: completeFromList(names.map((label) => ({ label, type: "function" }))),
     }),
     findingsPart.of([]),
     languagePart.of([]),
-    EditorView.contentAttributes.of(attributesOf(tab)),
+    namePart.of(nameOf(tab)),
   ];
+}
+
+/** What the editor is called. */
+export const nameOf = (tab: Tab): Extension => EditorView.contentAttributes.of(attributesOf(tab));
+
+function placeholderOf({ kind, isAdded }: Tab): Extension {
+  if (kind === "scratch") return placeholder("# Try things here: Run runs this after your code.");
+  return isAdded ? placeholder("# More tests: functions test_…, with plain asserts.") : [];
 }
 
 function attributesOf(tab: Tab): Record<string, string> {

@@ -35,9 +35,16 @@ const control = {
 // What CodeMirror colours by itself is named here once more: it would choose by a theme of its own.
 const surfaces = EditorView.theme({
   "&": { height: "100%", background: "var(--sheet)", color: "var(--ink)", font: "var(--code)" },
-  "&.cm-focused": { outline: "1px solid var(--accent)", outlineOffset: "-1px" },
-  // The gutter lies over the outline.
-  "&.cm-focused .cm-gutters": { boxShadow: "inset 1px 0 0 var(--accent)" },
+  "&.cm-focused": { outline: "none" },
+  // Over the gutter and the active line too, which an outline would lie under.
+  "&.cm-focused::after": {
+    content: '""',
+    position: "absolute",
+    inset: "0",
+    zIndex: "300",
+    border: "1px solid var(--accent)",
+    pointerEvents: "none",
+  },
   ".cm-scroller": { font: "var(--code)", overflow: "auto" },
   ".cm-content": { padding: "8px 0", caretColor: "var(--ink)" },
   ".cm-line": { padding: "0 12px 0 8px" },

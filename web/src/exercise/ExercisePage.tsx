@@ -9,22 +9,26 @@ import "./ExercisePage.css";
 import { useLocation } from "preact-iso";
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 
-import type { Catalogue, Frame, Kind, ProblemPage } from "../api/types";
+import type { Catalogue, CheckResult, Frame, Kind, ProblemPage } from "../api/types";
 import { useCatalogue } from "../catalogue/useCatalogue";
 import { EditorPane } from "../editor/EditorPane";
 import type { EditorHandle } from "../editor/handle";
 import { HintsTab } from "../history/HintsTab";
 import { HistoryTab } from "../history/HistoryTab";
+import { JudgedText } from "../history/JudgedText";
 import { useJudging } from "../judging/judging";
-import { SCRATCH_FILE, type TierView } from "../judging/view";
+import { type JudgingView, SCRATCH_FILE, type TierView } from "../judging/view";
+import { NeedsNotice } from "../course/NeedsNotice";
+import { useRefDeps } from "../course/refDeps";
 import { trackAddress } from "../parts/addresses";
 import { Boundary } from "../parts/Boundary";
+import { goToCheck, isCaseOf } from "../parts/checkPlace";
 import { NARROW, useMedia } from "../parts/media";
 import { type Place, usePlace } from "../parts/place";
 import { useShortcuts } from "../parts/shortcuts";
 import { Splitter } from "../parts/Splitter";
 import { Tabs } from "../parts/Tabs";
-import { Results } from "../verdict/Results";
+import { type AskedCheck, Results } from "../verdict/Results";
 import { type Address, addressFrom, hrefOf, type TabName } from "./address";
 import { placeOf } from "./neighbours";
 import { type PaneName, PaneTabs } from "./PaneTabs";
@@ -33,6 +37,7 @@ import { Away, Skeleton, Unknown } from "./Skeleton";
 import { loadTypesetter } from "./Statement";
 import { StatementPane } from "./StatementPane";
 import { useCommandKeys } from "./useCommandKeys";
+import { useGradeKey } from "./useGradeKey";
 import { usePanes } from "./usePanes";
 import { useProblem } from "./useProblem";
 
@@ -93,20 +98,36 @@ function Exercise({ problem, catalogue }: ExerciseProps) {
     setPane("results");
   });
 
-  const send = (kind: Kind, files: Record<string, string> | undefined) => {
-    if (files === undefined || judging.busy.peek()) return;
-    judging.send(kind, files);
-    setPane("results");
+  const takesTests = problem.own_tests !== null;
+  const unmet = problem.unmet_needs;
+  const [refDeps, setRefDeps] = useRefDeps(problem.slug, unmet.length > 0);
+  const [asked, setAsked] = useState<AskedCheck | null>(null);
+
+  const send = (kind: Kind, files: Record<string, string> | undefined): boolean => {
+    if (files === undefined || judging.busy.peek()) return false;
+    judging.send(kind, files, refDeps);
+    return true;
+  };
+  const sendAndShow = (kind: Kind, files: Record<string, string> | undefined) => {
+    if (send(kind, files)) setPane("results");
   };
   const run = () => {
-    send("run", editor.current?.files());
+    sendAndShow("run", editor.current?.files());
   };
   const submit = () => {
-    send("submit", editor.current?.files());
+    sendAndShow("submit", editor.current?.files());
+  };
+  const grade = () => {
+    if (takesTests) sendAndShow("tests", editor.current?.tests());
   };
   const scratch = () => {
     const { current } = editor;
-    if (current) send("run", { ...current.files(), [SCRATCH_FILE]: current.scratch() });
+    if (current) sendAndShow("run", { ...current.files(), [SCRATCH_FILE]: current.scratch() });
+  };
+  /** An example shows beside itself what it printed: whoever reads it stays there. */
+  const runExample = (code: string) => {
+    const { current } = editor;
+    if (current) send("run", { ...current.files(), [SCRATCH_FILE]: code });
   };
   const showCode = (then: (handle: EditorHandle) => void) => {
     setPane("code");
@@ -120,10 +141,26 @@ function Exercise({ problem, catalogue }: ExerciseProps) {
       handle.reveal(frame);
     });
   };
+  const restore = (files: Record<string, string>) => {
+    showCode((handle) => {
+      handle.replace(files);
+    });
+  };
   const read = (tab: TabName) => {
     setPane("statement");
     go({ ...address, tab }, "replace");
     requestAnimationFrame(() => reading.current?.focus());
+  };
+
+  const showCheck = (check: string) => {
+    const tier = tierWith(view, check);
+    if (view && tier) {
+      setPane("results");
+      setAsked({ submission: view.id, tier: tier.id, check });
+    } else {
+      setPane("statement");
+      requestAnimationFrame(() => reading.current && goToCheck(reading.current, check));
+    }
   };
 
   useShortcuts({
@@ -140,6 +177,7 @@ function Exercise({ problem, catalogue }: ExerciseProps) {
     },
   });
   useCommandKeys({ run, submit, format: () => editor.current?.format() });
+  useGradeKey(grade);
 
   const frames = useMemo(() => framesOf(view?.tiers ?? []), [view?.tiers]);
   const paneProps = (name: PaneName, label: string | null) =>
@@ -184,7 +222,15 @@ function Exercise({ problem, catalogue }: ExerciseProps) {
             >
               {id === "statement" && (
                 <Boundary what="The statement">
-                  <StatementPane problem={problem} catalogue={catalogue} />
+                  <StatementPane
+                    problem={problem}
+                    catalogue={catalogue}
+                    view={view}
+                    busy={judging.busy.value}
+                    onExample={runExample}
+                    onReveal={reveal}
+                    onCheck={showCheck}
+                  />
                 </Boundary>
               )}
               {id === "hints" && address.tab === id && (
@@ -198,16 +244,12 @@ function Exercise({ problem, catalogue }: ExerciseProps) {
                     problem={problem}
                     finished={judging.finished.value}
                     openId={view?.id ?? null}
-                    current={() => editor.current?.files() ?? {}}
+                    current={() => ({ ...editor.current?.files(), ...editor.current?.tests() })}
                     onOpen={(submission) => {
                       setPane("results");
                       go({ ...address, submission }, "push");
                     }}
-                    onRestore={(files) => {
-                      showCode((handle) => {
-                        handle.replace(files);
-                      });
-                    }}
+                    onRestore={restore}
                   />
                 </Boundary>
               )}
@@ -231,8 +273,16 @@ function Exercise({ problem, catalogue }: ExerciseProps) {
                 busy={judging.busy.value}
                 onRun={run}
                 onSubmit={submit}
+                onGrade={takesTests ? grade : null}
                 onScratch={scratch}
-              />
+              >
+                <NeedsNotice
+                  unmet={unmet}
+                  catalogue={catalogue}
+                  isOn={refDeps}
+                  onChoose={setRefDeps}
+                />
+              </EditorPane>
             </Boundary>
           </section>
           <Splitter
@@ -250,7 +300,19 @@ function Exercise({ problem, catalogue }: ExerciseProps) {
           >
             <h2 class="visually-hidden">Results</h2>
             <Boundary what="The results pane">
-              <Results problem={problem} view={view} onReveal={reveal} />
+              <Results
+                problem={problem}
+                view={view}
+                asked={asked}
+                onReveal={reveal}
+                onSolution={() => {
+                  read("hints");
+                }}
+              >
+                {view && editor.current && (
+                  <JudgedText view={view} editor={editor.current} onRestore={restore} />
+                )}
+              </Results>
             </Boundary>
           </div>
         </div>
@@ -310,6 +372,13 @@ function useAddressedSubmission(
       change({ ...before, submission: id }, "replace");
     }
   }, [id, isRun]);
+}
+
+/** The tier of a finished submission in which the check has run; null where it has not. */
+function tierWith(view: JudgingView | null, check: string): TierView | null {
+  if (view?.phase !== "finished" || view.kind === "tests") return null;
+  const hasRun = ({ id, verdict }: CheckResult) => isCaseOf(id, check) && verdict !== "SK";
+  return view.tiers.find(({ checks }) => checks.some(hasRun)) ?? null;
 }
 
 const NO_FRAMES: readonly Frame[] = [];

@@ -30,13 +30,8 @@ export function PaneTabs({ active, state, busy, onSelect, onSubmit }: Props) {
         active={active}
         onSelect={onSelect}
       />
-      {/* The code pane has a Submit of its own, just above; the tabs stay where they are. */}
-      <button
-        type="button"
-        class={`button primary ${active === "code" ? "is-elsewhere" : ""}`}
-        disabled={busy}
-        onClick={onSubmit}
-      >
+      {/* On a narrow page this is the only one; the bar of the editor leaves its own out. */}
+      <button type="button" class="button primary" disabled={busy} onClick={onSubmit}>
         <Icon name="send" /> Submit
       </button>
     </div>

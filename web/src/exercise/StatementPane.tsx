@@ -1,12 +1,19 @@
 import "./StatementPane.css";
 
 import { Fragment } from "preact";
+import { useMemo } from "preact/hooks";
 
-import type { Catalogue, ProblemPage, TierToPass } from "../api/types";
+import type { Catalogue, Frame, ProblemPage, TierToPass } from "../api/types";
 import { Charts } from "../charts/Charts";
+import { CourseCard } from "../course/CourseCard";
+import { Takeaways } from "../course/Takeaways";
+import { TestsTable } from "../course/TestsTable";
+import { Examples } from "../examples/Examples";
+import type { JudgingView } from "../judging/view";
 import { problemAddress, trackAddress } from "../parts/addresses";
 import { counted, passRate } from "../parts/amounts";
 import { Boundary } from "../parts/Boundary";
+import { placeOfCheck } from "../parts/checkPlace";
 import { Coded } from "../parts/Coded";
 import { Icon } from "../parts/Icon";
 import { declarations } from "./contract";
@@ -26,36 +33,61 @@ interface Props {
   catalogue: Catalogue | null;
 }
 
+interface PaneProps extends Props {
+  /** The newest submission or run: what examples printed. */
+  view: JudgingView | null;
+  busy: boolean;
+  /** Run lines of an example after the student's code. */
+  onExample: (code: string) => void;
+  onReveal: (frame: Frame) => void;
+  /** Show a check, wherever there is most to see of it. */
+  onCheck: (check: string) => void;
+}
+
 /** The exercise, to be read: what is written about it, and around that what the judge knows of it. */
-export function StatementPane({ problem, catalogue }: Props) {
-  const { before, after } = splitBefore(problem.statement_html, CHECKING);
+export function StatementPane(props: PaneProps) {
+  const { problem, catalogue } = props;
+  const { statement_html: html, course, tiers } = problem;
+  const { before, after } = useMemo(() => splitBefore(html, CHECKING), [html]);
+  const checks = useMemo(() => tiers.flatMap((tier) => tier.checks), [tiers]);
   return (
     <article class="statement-pane">
       <h1>{problem.title}</h1>
       <p class="statement-pane-promise">{problem.summary}</p>
       <Meta problem={problem} catalogue={catalogue} />
+      {course && <CourseCard problem={problem} course={course} catalogue={catalogue} />}
+      <Takeaways takeaways={problem.takeaways} checks={checks} onCheck={props.onCheck} />
       <Interface problem={problem} />
       {before !== "" && <Statement html={before} />}
+      <Examples
+        examples={problem.examples}
+        view={props.view}
+        busy={props.busy}
+        onRun={props.onExample}
+        onReveal={props.onReveal}
+      />
       <Preview preview={problem.preview} />
       {after !== "" && <Statement html={after} />}
-      <Checks tiers={problem.tiers} limits={problem.limits} />
+      <Checks tiers={tiers} limits={problem.limits} isChapter={course !== null} />
       <Sources sources={problem.sources} />
     </article>
   );
 }
 
 function Meta({ problem, catalogue }: Props) {
-  const { track, tags, limits, pass_rate: rate } = problem;
+  const { track, course, tags, limits, pass_rate: rate } = problem;
   return (
     <ul class="statement-pane-meta">
       <li>
-        <a href={trackAddress(track.id)}>{track.title}</a>, number {track.number}
+        <a href={trackAddress(track.id)}>{track.title}</a>
+        {course ? `, ${course.module}` : `, number ${track.number}`}
       </li>
       {tags.length > 0 && <li>{tags.join(", ")}</li>}
       <li>{limitsInWords(limits)}</li>
       {rate && <li>{passRate(rate)}</li>}
-      <Others words="builds on" slugs={problem.needs} catalogue={catalogue} />
-      <Others words="used by" slugs={problem.used_by} catalogue={catalogue} />
+      {/* A chapter's card says it at more length. */}
+      {!course && <Others words="builds on" slugs={problem.needs} catalogue={catalogue} />}
+      {!course && <Others words="used by" slugs={problem.used_by} catalogue={catalogue} />}
     </ul>
   );
 }
@@ -115,6 +147,21 @@ function Interface({ problem }: { problem: ProblemPage }) {
           <Names names={provided.names} contract={contract} />
         </details>
       )}
+      {problem.rules.length > 0 && (
+        <div class="interface-card-rules">
+          <strong>Not allowed here</strong>
+          <ul>
+            {problem.rules.map((rule) => (
+              <li key={rule}>
+                <Icon name="skip" />
+                <span>
+                  <Coded text={rule} />
+                </span>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
     </section>
   );
 }
@@ -165,23 +212,29 @@ function Preview({ preview }: { preview: ProblemPage["preview"] }) {
   );
 }
 
-function Checks({ tiers, limits }: Pick<ProblemPage, "tiers" | "limits">) {
+interface ChecksProps extends Pick<ProblemPage, "tiers" | "limits"> {
+  /** Of a chapter all tests are listed, in a table of their own. */
+  isChapter: boolean;
+}
+
+function Checks({ tiers, limits, isChapter }: ChecksProps) {
   return (
     <section class="tier-list" aria-labelledby="tier-list-title">
       <h2 id="tier-list-title">Check by check</h2>
       <ul>
         {tiers.map((tier) => (
           <li key={tier.id}>
-            <Tier tier={tier} />
+            <Tier tier={tier} isClosed={isChapter} />
           </li>
         ))}
       </ul>
+      {isChapter && <TestsTable tiers={tiers} />}
       <p class="tier-list-limits">{allLimits(limits).join(" ")}</p>
     </section>
   );
 }
 
-function Tier({ tier }: { tier: TierToPass }) {
+function Tier({ tier, isClosed }: { tier: TierToPass; isClosed: boolean }) {
   const line = (
     <>
       <span class="tier-list-id">{tier.id}</span>
@@ -191,7 +244,7 @@ function Tier({ tier }: { tier: TierToPass }) {
       </span>
     </>
   );
-  if (tier.checks.length === 0) return <div class="tier-list-line">{line}</div>;
+  if (isClosed || tier.checks.length === 0) return <div class="tier-list-line">{line}</div>;
   return (
     <details>
       <summary class="tier-list-line">
@@ -200,7 +253,7 @@ function Tier({ tier }: { tier: TierToPass }) {
       </summary>
       <ol>
         {tier.checks.map((check) => (
-          <li key={check.id}>
+          <li key={check.id} {...placeOfCheck(check.id)}>
             <Coded text={check.title} />
             {check.why !== "" && (
               <span class="quiet">

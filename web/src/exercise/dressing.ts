@@ -1,4 +1,6 @@
 /** What a statement's HTML gains before it is shown: boxes to scroll in, links that open safely. */
+import { copied } from "../parts/clipboard";
+import { inputOf } from "./interpreter";
 
 interface Dressed {
   content: DocumentFragment;
@@ -15,6 +17,7 @@ export function dressed(html: string): Dressed {
   for (const table of content.querySelectorAll("table")) nameRows(table);
   for (const link of content.querySelectorAll("a")) openBeside(link);
   const blocks = [...content.querySelectorAll<HTMLElement>("pre")];
+  for (const block of blocks) offerInput(block);
   const formulas = [...content.querySelectorAll<HTMLElement>(".math.block")];
   return {
     content,
@@ -55,6 +58,35 @@ function nameRows(table: HTMLTableElement): void {
     if (isEmpty(heading)) heading.replaceWith(document.createElement("td"));
     else heading.scope = "col";
   }
+}
+
+/** A session with the interpreter has a button that copies what was typed in it. */
+function offerInput(block: HTMLElement): void {
+  const input = inputOf(block.textContent);
+  if (input === "") return;
+  const box = document.createElement("div");
+  box.className = "statement-session";
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "button plain";
+  button.textContent = COPY;
+  button.title = "Copy the lines without prompts and answers";
+  button.setAttribute("aria-live", "polite");
+  button.addEventListener("click", () => {
+    void copyInput(button, input);
+  });
+  block.replaceWith(box);
+  box.append(block, button);
+}
+
+const COPY = "Copy input";
+const SHOWN_MS = 2000;
+
+async function copyInput(button: HTMLButtonElement, input: string): Promise<void> {
+  button.textContent = (await copied(input)) ? "Copied" : "The browser does not allow it";
+  setTimeout(() => {
+    button.textContent = COPY;
+  }, SHOWN_MS);
 }
 
 const isEmpty = (element: Element): boolean => element.textContent.trim() === "";

@@ -10,6 +10,7 @@ function card(slug: string, track: string, number: number): ProblemCard {
     summary: "",
     track,
     number,
+    label: String(number),
     tags: [],
     tiers: [],
     needs: [],

@@ -4,7 +4,8 @@ import type { JudgingView, Phase, TierView } from "../judging/view";
 import { resultState } from "./resultState";
 
 function view(phase: Phase, verdict: JudgingView["verdict"] = null): JudgingView {
-  return { phase, verdict, kind: "submit", tiers: [] as JudgingView["tiers"] } as JudgingView;
+  const parts = { phase, verdict, kind: "submit", files: {}, tiers: [] };
+  return parts as unknown as JudgingView;
 }
 
 function tier(id: string, verdict: TierView["verdict"]): TierView {
@@ -30,6 +31,12 @@ test("a finished one is accepted, or failed at its first failing tier", () => {
   const tiers = [tier("T0", "SK"), tier("T1", "TLE"), tier("T2", "SK")];
   const late = { ...view("finished", "TLE"), tiers };
   expect(resultState(late)).toEqual({ icon: "limit", words: "Failed at T1", tone: "limit" });
+});
+
+test("one's own tests are named as such", () => {
+  const tests = { kind: "tests" } as const;
+  expect(resultState({ ...view("finished", "AC"), ...tests })?.words).toBe("Tests passed");
+  expect(resultState({ ...view("finished", "WA"), ...tests })?.words).toBe("Tests failed");
 });
 
 test("a fault of the judge is named as ours", () => {

@@ -1,5 +1,5 @@
 /** What the Results tab says of itself while another one is shown: an icon and a word. */
-import type { JudgingView } from "../judging/view";
+import { isScratch, type JudgingView } from "../judging/view";
 import type { IconName } from "../parts/Icon";
 import { type Tone, VERDICTS } from "../parts/verdicts";
 import { failingTier } from "../verdict/selection";
@@ -32,13 +32,22 @@ export function resultState(view: JudgingView | null): ResultState | null {
   }
 }
 
+const PASSED: Record<JudgingView["kind"], string> = {
+  run: "Passed",
+  submit: "Accepted",
+  tests: "Tests passed",
+};
+
 /** Short: a third of a telephone's width is all there is. */
 function finished(view: JudgingView): ResultState | null {
   const { verdict, kind } = view;
   if (verdict === null) return null;
   const { tone } = VERDICTS[verdict];
-  if (tone === "pass") return { icon: tone, words: kind === "run" ? "Passed" : "Accepted", tone };
+  if (tone === "pass") {
+    return { icon: tone, words: isScratch(view) ? "Ran" : PASSED[kind], tone };
+  }
   if (tone === "fault") return { icon: tone, words: "Our fault", tone };
+  if (kind === "tests") return { icon: tone, words: "Tests failed", tone };
   const failed = failingTier(view);
   return { icon: tone, words: failed ? `Failed at ${failed.id}` : verdict, tone };
 }

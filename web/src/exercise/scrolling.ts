@@ -9,8 +9,14 @@ export function watchScrollable(boxes: readonly (readonly [HTMLElement, string])
     for (const { target } of entries) mark(target as HTMLElement, labels.get(target) ?? "");
   });
   for (const [box] of boxes) sizes.observe(box);
+  // A font that arrives makes wider what is in a box, and not the box.
+  const onFonts = () => {
+    for (const [box, label] of boxes) mark(box, label);
+  };
+  document.fonts.addEventListener("loadingdone", onFonts);
   return () => {
     sizes.disconnect();
+    document.fonts.removeEventListener("loadingdone", onFonts);
   };
 }
 

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 interface CommandKeys {
   run: () => void;
@@ -10,7 +10,8 @@ interface CommandKeys {
 export function useCommandKeys(commands: CommandKeys): void {
   const current = useRef(commands);
   current.current = commands;
-  useEffect(() => {
+  // Before the editor can be seen: whoever sees it may press its keys.
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.defaultPrevented || !(event.ctrlKey || event.metaKey) || event.altKey) return;
       if (document.querySelector("dialog[open]")) return;

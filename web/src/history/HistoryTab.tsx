@@ -5,7 +5,7 @@ import { useRef, useState } from "preact/hooks";
 import { getFiles, getSolution } from "../api/http";
 import type { History, HistoryEntry, ProblemPage } from "../api/types";
 import { Ago, useNow } from "../parts/Ago";
-import { seconds } from "../parts/amounts";
+import { percent, seconds } from "../parts/amounts";
 import { Icon } from "../parts/Icon";
 import { relative } from "../parts/time";
 import { sentenceOf } from "../parts/useLoaded";
@@ -53,7 +53,7 @@ function Submissions(props: HistoryTabProps & { shown: History }) {
   const nowMs = useNow();
   const [chosen, setChosen] = useState<string[]>([]);
   const [compared, setCompared] = useState<Compared | null>(null);
-  const [note, setNote] = useState("");
+  const [note, setNote] = useState<Note>(NO_NOTE);
   const filesOf = useFiles();
 
   const entries = shown.submissions;
@@ -67,15 +67,20 @@ function Submissions(props: HistoryTabProps & { shown: History }) {
     const entry = entries.find((each) => each.id === id);
     return { title: entry ? titleOf(entry, problem, nowMs) : id, files: await filesOf(id) };
   };
-  /** What it did, or why it could not, is said under the bar. */
-  const attempt = (action: () => Promise<string>) => {
-    setNote("");
-    action().then(setNote, (error: unknown) => {
-      setNote(sentenceOf(error));
-    });
+  /** What it did, or why it could not, is said where it was asked for: in a row, or at the bar. */
+  const attempt = (at: string | null, action: () => Promise<string>) => {
+    setNote(NO_NOTE);
+    action().then(
+      (words) => {
+        setNote({ at, words });
+      },
+      (error: unknown) => {
+        setNote({ at, words: sentenceOf(error) });
+      },
+    );
   };
   const compare = () => {
-    attempt(async () => {
+    attempt(null, async () => {
       const ids = entries.map(({ id }) => id);
       const [left, right] = await Promise.all(leftToRight(chosen, ids).map(version));
       if (left && right) setCompared({ left, right });
@@ -83,7 +88,7 @@ function Submissions(props: HistoryTabProps & { shown: History }) {
     });
   };
   const restore = (id: string) => {
-    attempt(async () => {
+    attempt(id, async () => {
       onRestore(await filesOf(id));
       return "It is in the editor now. Undo there brings back what it replaced.";
     });
@@ -96,7 +101,7 @@ function Submissions(props: HistoryTabProps & { shown: History }) {
     <>
       <CompareBar chosen={chosen} solved={solved} onToggle={toggle} onCompare={compare} />
       <p class="history-note" role="status">
-        {note}
+        {note.at === null && note.words}
       </p>
       <ol class="history-list" role="list" aria-label="Submissions, newest first">
         {entries.map((entry) => (
@@ -107,6 +112,7 @@ function Submissions(props: HistoryTabProps & { shown: History }) {
             nowMs={nowMs}
             open={entry.id === openId}
             chosen={chosen.includes(entry.id)}
+            note={note.at === entry.id ? note.words : ""}
             onToggle={toggle}
             onOpen={onOpen}
             onRestore={restore}
@@ -125,6 +131,14 @@ function Submissions(props: HistoryTabProps & { shown: History }) {
   );
 }
 
+interface Note {
+  /** The submission whose row says it; null at the bar. */
+  at: string | null;
+  words: string;
+}
+
+const NO_NOTE: Note = { at: null, words: "" };
+
 interface Compared {
   left: Version;
   right: Version;
@@ -140,7 +154,10 @@ function useFiles(): (id: string) => Promise<Record<string, string>> {
   };
 }
 
-const CHOSEN_WORDS: Record<number, string> = { 0: "Mark two of them.", 1: "Mark one more." };
+const CHOSEN_WORDS: Record<number, string> = {
+  0: "Choose two submissions to compare.",
+  1: "Choose one more.",
+};
 
 interface CompareBarProps {
   chosen: readonly string[];
@@ -235,13 +252,19 @@ interface EntryProps {
   nowMs: number;
   open: boolean;
   chosen: boolean;
+  /** What became of what was last done with it. */
+  note: string;
   onToggle: (id: string) => void;
   onOpen: (id: string) => void;
   onRestore: (id: string) => void;
 }
 
+/** A fault of ours has no score. */
+const isScored = (entry: HistoryEntry): entry is HistoryEntry & { score: number } =>
+  entry.score !== null && entry.verdict !== null && entry.verdict !== "JE";
+
 function Entry(props: EntryProps) {
-  const { entry, problem, nowMs, open, chosen, onToggle, onOpen, onRestore } = props;
+  const { entry, problem, nowMs, open, chosen, note, onToggle, onOpen, onRestore } = props;
   const { icon, tone, words, code, tier } = entryWords(entry, problem.tiers);
   const title = titleOf(entry, problem, nowMs);
   return (
@@ -285,7 +308,13 @@ function Entry(props: EntryProps) {
           )}
           {open && <span>shown in the results</span>}
         </p>
+        <p class="history-done" role="status">
+          {note}
+        </p>
       </div>
+      <span class="history-score" title="Score">
+        {isScored(entry) && percent(entry.score)}
+      </span>
       <button
         type="button"
         class="button plain"

@@ -9,6 +9,10 @@ export interface Version {
   files: Record<string, string>;
 }
 
+/** Whether `files` stand in `current` just so; it may have more. */
+export const isAsIn = (current: Version["files"], files: Version["files"]): boolean =>
+  Object.entries(files).every(([name, text]) => current[name] === text);
+
 /** Choose another one; two at most, and the one that was chosen first gives way. */
 export function choose(chosen: readonly string[], id: string): string[] {
   if (chosen.includes(id)) return chosen.filter((each) => each !== id);

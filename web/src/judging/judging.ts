@@ -1,5 +1,5 @@
 import { batch, computed, type ReadonlySignal, signal } from "@preact/signals";
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 
 import type { Kind, ProblemPage } from "../api/types";
 import { Following } from "./following";
@@ -19,7 +19,8 @@ export interface Judging {
   view: ReadonlySignal<JudgingView | null>;
   /** Whether one is on its way. */
   busy: ReadonlySignal<boolean>;
-  send: (kind: Kind, files: Record<string, string>) => void;
+  /** `refDeps`: judge on top of the reference of what the exercise builds on. */
+  send: (kind: Kind, files: Record<string, string>, refDeps?: boolean) => void;
   /** Show an earlier submission, live if it is still being judged. */
   open: (id: string) => void;
   /** Counts finished submissions, not runs: history and progress are read again when it grows. */
@@ -32,7 +33,8 @@ export function useJudging(problem: ProblemPage): Judging {
   plan.current = problem;
   const slug = problem.slug;
   const session = useMemo(() => new Session(slug, () => plan.current, BROWSER), [slug]);
-  useEffect(() => {
+  // Before the page can be seen: whoever sees it may submit.
+  useLayoutEffect(() => {
     session.begin();
     return () => {
       session.end();
@@ -87,8 +89,8 @@ export class Session implements Judging {
     if (!this.#sender.resume() && newest !== null) this.open(newest.id);
   }
 
-  readonly send = (kind: Kind, files: Record<string, string>): void => {
-    this.#sender?.press(kind, files);
+  readonly send = (kind: Kind, files: Record<string, string>, refDeps = false): void => {
+    this.#sender?.press(kind, files, refDeps);
   };
 
   readonly open = (id: string): void => {

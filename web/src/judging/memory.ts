@@ -13,6 +13,8 @@ export interface Unsent {
   key: string;
   kind: Kind;
   files: Record<string, string>;
+  /** Whether to judge on top of the reference of what the exercise builds on. */
+  refDeps: boolean;
   atMs: number;
 }
 
@@ -99,7 +101,9 @@ function isUnsent(value: unknown): value is Unsent {
     typeof value.atMs === "number" &&
     "kind" in value &&
     "files" in value &&
-    typeof value.files === "object"
+    typeof value.files === "object" &&
+    "refDeps" in value &&
+    typeof value.refDeps === "boolean"
   );
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import type { Chart, CheckResult, Result, StreamEvent, Verdict } from "../api/types";
+import type { Chart, CheckResult, Mutation, Result, StreamEvent, Verdict } from "../api/types";
 import { type Action, type Plan, reduce } from "./reducer";
 import type { JudgingView } from "./view";
 
@@ -68,9 +68,23 @@ const finished = (verdict: Verdict, score = 1): StreamEvent => ({
   verdict,
   score,
   diagnosis: [],
+  mutation: null,
   output: { text: "hello", truncated: false },
   spans: {},
 });
+
+const MUTATION: Mutation = {
+  score: 0.5,
+  threshold: 0.8,
+  tests: ["tests/test_own.py::test_sum"],
+  mutants: ["s01", "s02"],
+  matrix: [[true, false]],
+  survivors: ["s02"],
+  must_kill: [],
+  symptoms: {},
+  titles: {},
+  flaky: [],
+};
 
 const events = (...list: StreamEvent[]): Action[] =>
   list.map((event) => ({ type: "event", event }));
@@ -331,6 +345,49 @@ describe("judging", () => {
       checked("t1::test_large", "WA"),
     ];
     expect(judged(...stream, ...stream)).toEqual(judged(...stream));
+  });
+});
+
+describe("grading one's own tests", () => {
+  const grading: Action = { ...sending, kind: "tests", files: { "tests/test_own.py": "" } };
+  const mutant = (id: string, ...killed_by: string[]): StreamEvent => ({
+    type: "mutant_finished",
+    mutant: id,
+    killed_by,
+    done: 1,
+    total: 8,
+  });
+  const graded = (...list: StreamEvent[]) => after(grading, accepted, ...events(...list));
+
+  test("there is one tier, of the tests, whatever the exercise has", () => {
+    const view = after(grading);
+    expect(view.tiers.map(({ id, title, total }) => [id, title, total])).toEqual([
+      ["tests", "Your tests", 0],
+    ]);
+    expect(view).toMatchObject({ tried: null, mutation: null });
+  });
+
+  test("each mutant is counted once, however often it is told", () => {
+    const view = graded(mutant("s01", "test_sum"), mutant("s02"), mutant("s01", "test_sum"));
+    expect(view).toMatchObject({
+      phase: "judging",
+      tried: { total: 8, killed: { s01: true, s02: false } },
+    });
+  });
+
+  test("a restart voids the mutants that were tried", () => {
+    expect(graded(mutant("s01", "test_sum"), { type: "restarted" }).tried).toBeNull();
+  });
+
+  test("the grade comes with the end, and with the result of an earlier one", () => {
+    const ended = finished("WA", 0.5);
+    const told = graded({ ...ended, mutation: MUTATION } as StreamEvent);
+    expect(told.mutation).toEqual(MUTATION);
+    const opened = after(
+      { type: "opening", plan: PLAN, id: "a", kind: "submit" },
+      { type: "result", result: result({ kind: "tests", verdict: "WA", mutation: MUTATION }) },
+    );
+    expect(opened).toMatchObject({ kind: "tests", mutation: MUTATION });
   });
 });
 

@@ -19,7 +19,15 @@ import type {
   TierResult,
   TierToPass,
 } from "../api/types";
-import { type JudgingView, type Refusal, SCRATCH_FILE, type TierView, type Wait } from "./view";
+import {
+  type JudgingView,
+  OWN_TESTS,
+  type Refusal,
+  SCRATCH_FILE,
+  type TierView,
+  type Tried,
+  type Wait,
+} from "./view";
 
 /** What the rail needs to know of an exercise. */
 export type Plan = Pick<ProblemPage, "slug" | "tiers">;
@@ -94,9 +102,11 @@ function blank(plan: Plan, kind: Kind, files: Record<string, string>): JudgingVi
     wait: null,
     connection: "open",
     restarts: 0,
-    tiers: SCRATCH_FILE in files ? [] : plan.tiers.map((tier) => planned(tier, kind)),
+    tiers: plannedTiers(plan, kind, files),
     charts: [],
     diagnosis: [],
+    tried: null,
+    mutation: null,
     output: null,
     verdict: null,
     score: null,
@@ -105,6 +115,11 @@ function blank(plan: Plan, kind: Kind, files: Record<string, string>): JudgingVi
     judgedMs: null,
     environment: null,
   };
+}
+
+function plannedTiers(plan: Plan, kind: Kind, files: Record<string, string>): TierView[] {
+  if (kind === "tests") return [{ ...unknown(OWN_TESTS.id), title: OWN_TESTS.title }];
+  return SCRATCH_FILE in files ? [] : plan.tiers.map((tier) => planned(tier, kind));
 }
 
 function planned(tier: TierToPass, kind: Kind): TierView {
@@ -174,6 +189,8 @@ function told(view: JudgingView, event: StreamEvent): JudgingView {
           total: event.total,
         })),
       );
+    case "mutant_finished":
+      return judging({ ...view, tried: withMutant(view.tried, event) });
     case "restarted":
       return restarted(view);
     case "finished":
@@ -184,6 +201,7 @@ function told(view: JudgingView, event: StreamEvent): JudgingView {
         verdict: event.verdict,
         score: event.score,
         diagnosis: event.diagnosis,
+        mutation: event.mutation,
         output: event.output,
       };
   }
@@ -211,8 +229,17 @@ function restarted(view: JudgingView): JudgingView {
       checks: [],
     })),
     charts: [],
+    tried: null,
   };
 }
+
+type MutantFinished = Extract<StreamEvent, { type: "mutant_finished" }>;
+
+/** By its id and not by counting: a stream that is opened again tells of each mutant once more. */
+const withMutant = (tried: Tried | null, { mutant, killed_by, total }: MutantFinished): Tried => ({
+  total,
+  killed: { ...tried?.killed, [mutant]: killed_by.length > 0 },
+});
 
 /** A tier that the page did not know, of a newer version of the exercise, comes last. */
 function withTier(
@@ -281,6 +308,7 @@ function answered(view: JudgingView, result: Result): JudgingView {
         wait: null,
         tiers: result.tiers.map(settled),
         diagnosis: result.diagnosis,
+        mutation: result.mutation ?? null,
         output: result.output,
         verdict: result.verdict,
         score: result.score,

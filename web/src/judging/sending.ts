@@ -17,6 +17,11 @@ import type { Refusal } from "./view";
 const OFFLINE = "There is no network. The submission is kept here and sent when it is back.";
 const AWAY = "The judge does not answer. The submission is kept here and sent again by itself.";
 
+/** The judge's own sentence speaks of a field that people who use its API would set. */
+const NEEDS_UNMET =
+  "What this exercise builds on is not passed yet. Pass it first, or switch on “Judge on top of " +
+  "the reference” above the buttons.";
+
 /** Told what becomes of a submission; of the latest one only. */
 export interface Sent {
   onSending: (unsent: Unsent) => void;
@@ -47,13 +52,13 @@ export class Sender {
   }
 
   /** The student presses Run or Submit. */
-  press(kind: Kind, files: Record<string, string>): void {
-    const { key, atMs } = this.#sameAgain(kind, files) ?? {
+  press(kind: Kind, files: Record<string, string>, refDeps: boolean): void {
+    const { key, atMs } = this.#sameAgain(kind, files, refDeps) ?? {
       key: this.#ports.newKey(),
       atMs: this.#ports.nowMs(),
     };
     if (this.#pending && this.#pending.key !== key) this.#memory.drop(this.#pending.key);
-    const unsent = { key, kind, files, atMs };
+    const unsent = { key, kind, files, refDeps, atMs };
     this.#memory.keep(unsent);
     this.#begin(unsent);
   }
@@ -72,9 +77,10 @@ export class Sender {
     this.#endOnline();
   }
 
-  #sameAgain(kind: Kind, files: Record<string, string>): Unsent | null {
+  #sameAgain(kind: Kind, files: Record<string, string>, refDeps: boolean): Unsent | null {
     const pending = this.#pending;
-    return pending?.kind === kind && sameFiles(pending.files, files) ? pending : null;
+    const isSame = pending?.kind === kind && pending.refDeps === refDeps;
+    return isSame && sameFiles(pending.files, files) ? pending : null;
   }
 
   #begin(unsent: Unsent): void {
@@ -91,7 +97,8 @@ export class Sender {
   async #send(unsent: Unsent): Promise<void> {
     clearTimeout(this.#timer);
     this.#isUnderWay = true;
-    const request = { problem: this.#slug, kind: unsent.kind, files: unsent.files };
+    const { kind, files, refDeps } = unsent;
+    const request = { problem: this.#slug, kind, files, ref_deps: refDeps };
     try {
       const accepted = await this.#ports.submit(request, unsent.key);
       if (this.#settle(unsent)) this.#sent.onAccepted(unsent, accepted);
@@ -112,7 +119,7 @@ export class Sender {
     }
     this.#settle(unsent);
     this.#sent.onRefused(unsent, {
-      sentence: refused.message,
+      sentence: refused.kind === "needs-unmet" ? NEEDS_UNMET : refused.message,
       retryAtMs: retryAfterMs === null ? null : this.#ports.nowMs() + retryAfterMs,
     });
   }

@@ -20,6 +20,7 @@ const FINISHED: StreamEvent = {
   verdict: "AC",
   score: 1,
   diagnosis: [],
+  mutation: null,
   output: { text: "", truncated: false },
   spans: {},
 };
@@ -71,6 +72,7 @@ class World {
   results = new Map<string, Result | Error>();
   keys: string[] = [];
   sent: string[] = [];
+  onReference: boolean[] = [];
   streams: { id: string; listener: Listener; isOpen: boolean }[] = [];
   readonly lasting = keeper();
   readonly session = keeper();
@@ -81,6 +83,7 @@ class World {
     submit: (request, key) => {
       this.keys.push(key);
       this.sent.push(request.files["solution.py"] ?? "");
+      this.onReference.push(request.ref_deps);
       const answer = this.answers.shift() ?? new Unreachable("nobody");
       return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
     },
@@ -199,6 +202,28 @@ test("every press has a key of its own, every retry the key of its press", async
   session.send("submit", FILES);
   await settle();
   expect(world.keys).toEqual(["key-1", "key-1", "key-2"]);
+});
+
+test("what a submission is judged on top of is sent, and sent again", async () => {
+  const session = world.visit();
+  session.send("submit", FILES, true);
+  await settle();
+  world.visit();
+  await settle();
+  expect(world.onReference).toEqual([true, true]);
+  session.send("submit", FILES);
+  await settle();
+  expect(world.onReference.at(-1)).toBe(false);
+  expect(new Set(world.keys).size).toBe(2);
+});
+
+test("a need that is not met is said in the words of the page", async () => {
+  const session = world.visit();
+  world.answers.push(refused("needs-unmet", 409));
+  session.send("submit", FILES);
+  await settle();
+  expect(session.view.value?.phase).toBe("refused");
+  expect(session.view.value?.refusal?.sentence).toContain("Judge on top of the reference");
 });
 
 test("attempts come later and later", async () => {
@@ -429,10 +454,10 @@ test("a browser that keeps nothing still submits", async () => {
 
 test("what was pressed last is resumed, for a day", () => {
   const memory = new Memory("softmax", world.ports.lasting, world.ports.session);
-  memory.keep({ key: "1", kind: "submit", files: FILES, atMs: 1000 });
-  memory.keep({ key: "2", kind: "run", files: FILES, atMs: 2000 });
+  memory.keep({ key: "1", kind: "submit", files: FILES, refDeps: false, atMs: 1000 });
+  memory.keep({ key: "2", kind: "run", files: FILES, refDeps: false, atMs: 2000 });
   new Memory("other", world.ports.lasting, world.ports.session) //
-    .keep({ key: "3", kind: "run", files: FILES, atMs: 3000 });
+    .keep({ key: "3", kind: "run", files: FILES, refDeps: false, atMs: 3000 });
   expect(memory.unsent(2000)?.key).toBe("2");
   expect(memory.unsent(2000 + UNSENT_KEPT_MS)?.key).toBe("2");
   expect(memory.unsent(2001 + UNSENT_KEPT_MS)).toBeNull();

@@ -9,6 +9,7 @@ import type {
   Diagnosis,
   Kind,
   Limits,
+  Mutation,
   Output,
   Result,
   Verdict,
@@ -54,6 +55,13 @@ export interface Wait {
   leftMs: number | null;
 }
 
+/** How far the student's tests have been tried on wrong solutions. */
+export interface Tried {
+  total: number;
+  /** Whether each mutant was noticed, of those that were tried. */
+  killed: Record<string, boolean>;
+}
+
 export interface JudgingView {
   /** Null until the judge has accepted it. */
   id: string | null;
@@ -73,6 +81,10 @@ export interface JudgingView {
   tiers: TierView[];
   charts: Chart[];
   diagnosis: Diagnosis[];
+  /** Of the student's own tests, while they are graded: null before the first mutant. */
+  tried: Tried | null;
+  /** Their grade; null of other submissions, and where they did not get so far. */
+  mutation: Mutation | null;
   output: Output | null;
   verdict: Verdict | null;
   score: number | null;
@@ -85,5 +97,11 @@ export interface JudgingView {
 
 /** A scratch run carries this file: it is executed after the solution, and no checks run. */
 export const SCRATCH_FILE = "scratch.py";
+
+/** The one tier that the student's own tests are judged by: each of them, on right solutions. */
+export const OWN_TESTS = { id: "tests", title: "Your tests" };
+
+/** The kind of a check that is one of these tests; others speak of all of them together. */
+export const OWN_TEST = "test";
 
 export const isScratch = (view: JudgingView): boolean => SCRATCH_FILE in view.files;

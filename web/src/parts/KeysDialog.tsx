@@ -3,7 +3,7 @@ import "./KeysDialog.css";
 import type { Ref } from "preact";
 import { useImperativeHandle, useRef } from "preact/hooks";
 
-import { MODIFIER } from "./platform";
+import { ALT, MODIFIER } from "./platform";
 
 /** Opens the list of keys. */
 export interface KeysHandle {
@@ -33,6 +33,7 @@ const GROUPS: { title: string; keys: Key[] }[] = [
     keys: [
       { keys: [MODIFIER, "Enter"], does: "Run the examples" },
       { keys: [MODIFIER, "Shift", "Enter"], does: "Submit" },
+      { keys: [MODIFIER, ALT, "Enter"], does: "Grade your own tests, where it takes them" },
       { keys: [MODIFIER, "S"], does: "Format and keep the draft" },
       { keys: ["g", "s"], does: "Go to the statement" },
       { keys: ["g", "h"], does: "Go to the history" },

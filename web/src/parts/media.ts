@@ -27,6 +27,7 @@ export function useOnline(): boolean {
     const update = () => {
       setOnline(navigator.onLine);
     };
+    update();
     addEventListener("online", update);
     addEventListener("offline", update);
     return () => {

@@ -4,6 +4,7 @@ const mac = /Mac|iPhone|iPad/.test(navigator.userAgent);
 
 /** The key that CodeMirror calls "Mod". */
 export const MODIFIER = mac ? "⌘" : "Ctrl";
+export const ALT = mac ? "⌥" : "Alt";
 
 /** "Ctrl ⇧ ⏎" or "⌘⇧⏎": as menus of the platform write it. */
 export function shortcut(...keys: string[]): string {

@@ -1,14 +1,12 @@
 /**
  * Shortcuts of the page: single keys, and two in a row ("g s").
  *
- * They never fire while something is being typed, nor behind an open dialog.
+ * They never fire while something is being typed, nor behind an open dialog. The second key of a
+ * pair may come at any time, if only it is the next: not everybody types fast, nor every machine.
  */
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 type Shortcuts = Record<string, () => void>;
-
-/** A key that begins a pair is waited on this long. */
-const PAIR_MS = 1500;
 
 /** What a key does: a shortcut by name, and the key that now waits for a second one. */
 interface Stroke {
@@ -35,16 +33,17 @@ function isTaken(target: EventTarget | null): boolean {
 export function useShortcuts(shortcuts: Shortcuts): void {
   const current = useRef(shortcuts);
   current.current = shortcuts;
-  useEffect(() => {
-    let waiting: string | null = null;
-    let since = 0;
+  // Before the component can be seen: whoever sees it may press its keys.
+  useLayoutEffect(() => {
+    let before: string | null = null;
     const onKey = (event: KeyboardEvent) => {
       const modified = event.ctrlKey || event.metaKey || event.altKey;
-      if (event.defaultPrevented || modified || event.isComposing || isTaken(event.target)) return;
-      const before = event.timeStamp - since < PAIR_MS ? waiting : null;
-      const { shortcut, waiting: next } = stroke(Object.keys(current.current), before, event.key);
-      waiting = next;
-      since = event.timeStamp;
+      if (event.defaultPrevented || modified || event.isComposing || isTaken(event.target)) {
+        before = null;
+        return;
+      }
+      const { shortcut, waiting } = stroke(Object.keys(current.current), before, event.key);
+      before = waiting;
       if (shortcut === null) return;
       event.preventDefault();
       current.current[shortcut]?.();

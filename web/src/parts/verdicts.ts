@@ -18,7 +18,7 @@ export const VERDICTS: Record<Verdict, VerdictWords> = {
   AC: { words: "Accepted", short: "passed", tone: "pass" },
   WA: { words: "Wrong answer", short: "failed", tone: "fail" },
   RE: { words: "Runtime error", short: "error", tone: "fail" },
-  CE: { words: "Cannot be imported", short: "no import", tone: "fail" },
+  CE: { words: "Not compiled or imported", short: "not loaded", tone: "fail" },
   TLE: { words: "Time limit exceeded", short: "time limit", tone: "limit" },
   MLE: { words: "Memory limit exceeded", short: "memory limit", tone: "limit" },
   OLE: { words: "Output limit exceeded", short: "output limit", tone: "limit" },

@@ -1,14 +1,13 @@
 import "./CheckReport.css";
 
-import type { ComponentChildren } from "preact";
-
-import type { CheckResult, Detail, Diagnosis, Frame, ProblemPage } from "../api/types";
+import type { CheckResult, Diagnosis, Frame, ProblemPage } from "../api/types";
 import type { JudgingView } from "../judging/view";
-import { measure } from "../parts/amounts";
 import { Coded } from "../parts/Coded";
+import { Icon } from "../parts/Icon";
 import { ExpectedGot } from "./ExpectedGot";
 import { Frames } from "./Frames";
 import { Replay } from "./Replay";
+import { measured } from "./measured";
 
 interface Props {
   check: CheckResult;
@@ -19,67 +18,36 @@ interface Props {
   onReveal: (frame: Frame) => void;
 }
 
-/** What was found, expected and got, where, the hint, why it matters, how to replay it. */
+/** What was found, where, the hint, expected and got, why it matters, how to replay it. */
 export function CheckReport({ check, diagnosis, problem, view, onReveal }: Props) {
+  const { message, verdict, why } = check;
   const detail = check.detail ?? null;
+  const facts = measured(message, detail);
+  // What an exception is about is not what the check is about.
+  const isRaised = verdict === "RE" || verdict === "CE";
   return (
     <div class="check-report">
-      {check.message && (
-        <p class="check-report-found">
-          <Coded text={check.message} />
+      {(message || facts !== "") && (
+        <p class={`check-report-found ${verdict === "RE" ? "check-report-raised" : ""}`}>
+          <Coded text={message} /> {facts !== "" && <span class="quiet">{facts}</span>}
         </p>
       )}
       {detail && <Frames frames={detail.frames} onReveal={onReveal} />}
-      {detail && <Measured detail={detail} />}
-      {detail && <ExpectedGot expected={detail.expected ?? null} got={detail.got ?? null} />}
       {diagnosis.map((each) => (
-        <Remark key={each.pitfall} title="Hint">
-          <Coded text={each.hint} />
-        </Remark>
+        <p key={each.pitfall} class="check-report-hint">
+          <Icon name="hint" />
+          <span>
+            <b>Hint</b> <Coded text={each.hint} />
+          </span>
+        </p>
       ))}
-      {check.why && (
-        <Remark title="Why it matters">
-          <Coded text={check.why} />
-        </Remark>
+      {detail && <ExpectedGot expected={detail.expected ?? null} got={detail.got ?? null} />}
+      {why && !isRaised && (
+        <p class="check-report-why">
+          <b>Why it matters</b> <Coded text={why} />
+        </p>
       )}
       <Replay problem={problem} seed={view.seed} />
     </div>
   );
-}
-
-function Remark({ title, children }: { title: string; children: ComponentChildren }) {
-  return (
-    <p class="check-report-remark">
-      <b>{title}</b> {children}
-    </p>
-  );
-}
-
-function Measured({ detail }: { detail: Detail }) {
-  const facts = measured(detail);
-  if (facts.length === 0) return null;
-  return (
-    <dl class="check-report-measured">
-      {facts.map(([term, value]) => (
-        <div key={term}>
-          <dt>{term}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
-
-function measured({ max_abs, max_rel, at, limit }: Detail): [string, string][] {
-  const facts: [string, string | null][] = [
-    ["largest error", told(max_abs, measure)],
-    ["relative", told(max_rel, measure)],
-    ["at", told(at, (place) => `[${place.join(", ")}]`)],
-    ["limit", limit ?? null],
-  ];
-  return facts.flatMap(([term, value]) => (value === null ? [] : [[term, value]]));
-}
-
-function told<Value>(value: Value | null | undefined, say: (value: Value) => string) {
-  return value === null || value === undefined ? null : say(value);
 }

@@ -1,7 +1,7 @@
 import "./ExpectedGot.css";
 
 import type { Table } from "../api/types";
-import { alignedTogether } from "./align";
+import { alignedTogether, shortened } from "./align";
 
 type Value = Table | string;
 
@@ -19,10 +19,13 @@ export function ExpectedGot({ expected, got }: Props) {
     ] as const
   ).flatMap(([title, value]) => (value === null ? [] : [{ title, value }]));
   if (sides.length === 0) return null;
-  const tables = sides.map(({ value }) => (typeof value === "string" ? [] : value.rows));
-  const texts = alignedTogether(tables);
+  const texts = alignedTogether(rowsOf(expected, got) ?? sides.map(({ value }) => rows(value)));
+  const isMixed = sides.some(
+    ({ value }) => typeof value !== "string" && !value.differs.flat().every((differs) => differs),
+  );
   return (
-    <div class="expected-got">
+    // Where every entry differs there is nothing to point at.
+    <div class={isMixed ? "expected-got" : "expected-got all-differ"}>
       {sides.map(({ title, value }, at) =>
         typeof value === "string" ? (
           <Plain key={title} title={title} text={value} />
@@ -32,6 +35,16 @@ export function ExpectedGot({ expected, got }: Props) {
       )}
     </div>
   );
+}
+
+const rows = (value: Value | null): string[][] =>
+  value === null || typeof value === "string" ? [] : value.rows;
+
+/** Of two tables of the same place, with the digits that matter; null of anything else. */
+function rowsOf(expected: Value | null, got: Value | null): [string[][], string[][]] | null {
+  if (expected === null || got === null) return null;
+  if (typeof expected === "string" || typeof got === "string") return null;
+  return shortened([expected.rows, got.rows], expected.differs);
 }
 
 function Plain({ title, text }: { title: string; text: string }) {
@@ -49,15 +62,21 @@ interface EntriesProps {
   texts: string[][];
 }
 
-/** A window of an array. An entry that differs has a frame and a sign, not only a colour. */
+/** A window of an array. An entry that differs has a sign too, where not all do. */
 function Entries({ title, table, texts }: EntriesProps) {
   const { dtype, shape, row_labels, column_labels, differs } = table;
+  const part = partOf(table);
   return (
     // What scrolls can be reached by keyboard.
     <div class="expected-got-side" role="group" aria-label={`${title}, table`} tabIndex={0}>
       <table>
         <caption>
-          <b>{title}</b> {dtype} [{shape.join(", ")}]{place(table)}
+          <b>{title}</b> {dtype} [{shape.join(", ")}]
+          {part !== null && (
+            <>
+              , the part <span class="expected-got-place">{part}</span>
+            </>
+          )}
         </caption>
         <thead>
           <tr>
@@ -67,6 +86,7 @@ function Entries({ title, table, texts }: EntriesProps) {
                 {label}
               </th>
             ))}
+            <td class="expected-got-rest" aria-hidden="true" />
           </tr>
         </thead>
         <tbody>
@@ -77,9 +97,11 @@ function Entries({ title, table, texts }: EntriesProps) {
                 <Entry
                   key={column_labels[column]}
                   text={text}
+                  exact={table.rows[at]?.[column] ?? text}
                   isDifferent={differs[at]?.[column] ?? false}
                 />
               ))}
+              <td class="expected-got-rest" aria-hidden="true" />
             </tr>
           ))}
         </tbody>
@@ -88,9 +110,18 @@ function Entries({ title, table, texts }: EntriesProps) {
   );
 }
 
-function Entry({ text, isDifferent }: { text: string; isDifferent: boolean }) {
+interface EntryProps {
+  text: string;
+  exact: string;
+  isDifferent: boolean;
+}
+
+function Entry({ text, exact, isDifferent }: EntryProps) {
   return (
-    <td class={isDifferent ? "expected-got-differs" : undefined}>
+    <td
+      class={isDifferent ? "expected-got-differs" : undefined}
+      title={text.trim() === exact ? undefined : exact}
+    >
       <span class="expected-got-sign" aria-hidden="true">
         {isDifferent ? "≠" : " "}
       </span>
@@ -100,6 +131,6 @@ function Entry({ text, isDifferent }: { text: string; isDifferent: boolean }) {
   );
 }
 
-/** Which part of an array of more than two axes the window is of. */
-const place = ({ prefix }: Table): string =>
-  prefix.length > 0 ? `, entries [${prefix.join(", ")}, …]` : "";
+/** "[0, 1, :, :]": which part of an array of more than two axes the window is of. */
+const partOf = ({ prefix, shape }: Table): string | null =>
+  prefix.length > 0 ? `[${shape.map((_, axis) => String(prefix[axis] ?? ":")).join(", ")}]` : null;

@@ -1,13 +1,21 @@
 import "./Headline.css";
 
+import type { ComponentChildren } from "preact";
+
 import { isScratch, type JudgingView } from "../judging/view";
 import { Icon } from "../parts/Icon";
 import { VERDICTS } from "../parts/verdicts";
 import { Countdown } from "./Countdown";
 import { headline } from "./words";
 
+interface Props {
+  view: JudgingView;
+  /** Which text it is about. */
+  children?: ComponentChildren;
+}
+
 /** The verdict in words, or how far the submission is. */
-export function Headline({ view }: { view: JudgingView }) {
+export function Headline({ view, children }: Props) {
   const { icon, tone, title, code, facts, explanation } = headline(view);
   return (
     <header class={`headline headline-${tone ?? "none"}`}>
@@ -26,7 +34,10 @@ export function Headline({ view }: { view: JudgingView }) {
           {explanation} <RetryWords view={view} />
         </p>
       )}
-      {view.kind === "run" && <p class="headline-explanation quiet">{runWords(view)}</p>}
+      <div class="headline-about">
+        {view.kind === "run" && <p class="headline-explanation quiet">{runWords(view)}</p>}
+        {children}
+      </div>
     </header>
   );
 }

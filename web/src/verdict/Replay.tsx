@@ -3,6 +3,7 @@ import "./Replay.css";
 import { useEffect, useRef, useState } from "preact/hooks";
 
 import type { ProblemPage } from "../api/types";
+import { copied } from "../parts/clipboard";
 import { Icon } from "../parts/Icon";
 import { shortcut } from "../parts/platform";
 
@@ -48,16 +49,6 @@ export function Replay({ problem, seed }: Props) {
 function replayCommand({ slug, files }: ProblemPage, seed: number): string {
   const [only, ...more] = files.map((file) => file.name);
   return `judge run ${slug} ${more.length === 0 && only !== undefined ? only : "."} --seed ${seed}`;
-}
-
-/** False where the browser does not let a page write to the clipboard: without TLS, say. */
-async function copied(text: string): Promise<boolean> {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function selected(element: HTMLElement | null): string {

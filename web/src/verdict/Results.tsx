@@ -1,11 +1,14 @@
 import "./Results.css";
 
-import { useState } from "preact/hooks";
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
 
-import type { Frame, ProblemPage } from "../api/types";
+import type { Frame, OwnTestsCard, ProblemPage } from "../api/types";
 import { Charts } from "../charts/Charts";
 import { isScratch, type JudgingView } from "../judging/view";
-import { counted } from "../parts/amounts";
+import { GradedTests } from "../mutation/GradedTests";
+import { counted, percent } from "../parts/amounts";
+import { goToCheck } from "../parts/checkPlace";
 import { VERDICTS } from "../parts/verdicts";
 import { Announcer } from "./Announcer";
 import { Frames } from "./Frames";
@@ -16,21 +19,45 @@ import { TierPanel } from "./TierPanel";
 import { TierRail } from "./TierRail";
 import { checkCounts } from "./words";
 
+/** A check that was asked for elsewhere, in a tier of the submission that is shown. */
+export interface AskedCheck {
+  submission: string | null;
+  tier: string;
+  check: string;
+}
+
 interface ResultsProps {
   problem: ProblemPage;
   view: JudgingView | null;
+  /** Another object each time one is asked for. */
+  asked: AskedCheck | null;
   onReveal: (frame: Frame) => void;
+  /** Go to what is open once the exercise is solved. */
+  onSolution: () => void;
+  /** Which text the results are about. */
+  children?: ComponentChildren;
 }
 
 /** The results pane: tier rail, the checks of a tier, hints, printed output, charts. */
-export function Results({ problem, view, onReveal }: ResultsProps) {
+export function Results(props: ResultsProps) {
+  const { problem, view, asked, onReveal, onSolution, children } = props;
   return (
     <section class={`results ${view?.kind === "run" ? "results-run" : ""}`} aria-label="Results">
       <Announcer view={view} />
       {view === null && <Nothing problem={problem} />}
-      {view && <Headline view={view} />}
+      {view && <Headline view={view}>{children}</Headline>}
+      {view && <OtherHalf problem={problem} view={view} />}
+      {view && <Opened problem={problem} view={view} onSolution={onSolution} />}
       {view && isScratch(view) && <Scratch view={view} onReveal={onReveal} />}
-      {view && !isScratch(view) && <Judged problem={problem} view={view} onReveal={onReveal} />}
+      {view && !isScratch(view) && view.kind === "tests" && (
+        <>
+          <GradedTests view={view} onReveal={onReveal} />
+          <Rest problem={problem} view={view} />
+        </>
+      )}
+      {view && !isScratch(view) && view.kind !== "tests" && (
+        <Judged problem={problem} view={view} asked={asked} onReveal={onReveal} />
+      )}
     </section>
   );
 }
@@ -54,24 +81,88 @@ function Nothing({ problem }: { problem: ProblemPage }) {
           {counts && `, ${counted(counts.submit, "check")}`}. It is kept in your history.
         </dd>
       </div>
+      {problem.own_tests && (
+        <div>
+          <dt>Grade tests</dt>
+          <dd>{gradingWords(problem.own_tests)}</dd>
+        </div>
+      )}
     </dl>
+  );
+}
+
+function gradingWords({ mutants, threshold, must_kill: mustKill }: OwnTestsCard): string {
+  const pitfalls = mustKill > 0 ? `, among them ${counted(mustKill, "pitfall")}` : "";
+  return (
+    "runs your own tests on right solutions, where all of them have to pass, and on " +
+    `${counted(mutants, "wrong one")}: at least ${percent(threshold)} have to be noticed` +
+    `${pitfalls}. It is kept in your history.`
+  );
+}
+
+/** Where an exercise takes tests too, one of the two alone does not solve it. */
+function OtherHalf({ problem, view }: { problem: ProblemPage; view: JudgingView }) {
+  const { own_tests: own, progress } = problem;
+  if (own === null || view.verdict !== "AC" || progress.state === "solved") return null;
+  if (view.kind === "submit" && progress.tests !== "passed") {
+    return (
+      <p class="results-note">The exercise is solved when your own tests are accepted as well.</p>
+    );
+  }
+  return view.kind === "tests" ? (
+    <p class="results-note">The exercise is solved once a submission is accepted as well.</p>
+  ) : null;
+}
+
+/** What an accepted submission opens. */
+function Opened({
+  problem,
+  view,
+  onSolution,
+}: Pick<ResultsProps, "problem" | "onSolution"> & { view: JudgingView }) {
+  if (view.verdict !== "AC" || view.kind === "run" || problem.progress.state !== "solved") {
+    return null;
+  }
+  return (
+    <p class="results-note">
+      The editorial and the reference are open now.{" "}
+      <button type="button" class="link" onClick={onSolution}>
+        Read them
+      </button>
+    </p>
   );
 }
 
 interface JudgedProps {
   problem: ProblemPage;
   view: JudgingView;
+  asked: AskedCheck | null;
   onReveal: (frame: Frame) => void;
 }
 
-function Judged({ problem, view, onReveal }: JudgedProps) {
+function Judged({ problem, view, asked, onReveal }: JudgedProps) {
   // A choice holds for the submission it was made at.
   const [choice, setChoice] = useState<{ submission: string | null; tier: string } | null>(null);
-  const tier = shownTier(view, choice?.submission === view.id ? choice.tier : null);
+  const isChosen = choice !== null && choice.submission === view.id;
+  const tier = shownTier(view, isChosen ? choice.tier : null);
+  const box = useRef<HTMLDivElement>(null);
+  const answered = useRef<AskedCheck | null>(null);
+  useEffect(() => {
+    if (asked !== null) setChoice(asked);
+  }, [asked]);
+  useEffect(() => {
+    if (asked === null || answered.current === asked || tier?.id !== asked.tier) return;
+    answered.current = asked;
+    if (box.current) goToCheck(box.current, asked.check);
+  }, [asked, tier?.id]);
+  // Of what is accepted there is nothing to mend, unless somebody asks for a tier.
+  const isChartFirst = view.kind === "submit" && view.verdict === "AC" && !isChosen;
+  const charts = <ChartsOf key="charts" problem={problem} view={view} />;
   return (
-    <>
+    <div ref={box}>
       {tier && (
         <TierRail
+          key="rail"
           view={view}
           shown={tier.id}
           onChoose={(chosen) => {
@@ -79,16 +170,39 @@ function Judged({ problem, view, onReveal }: JudgedProps) {
           }}
         />
       )}
-      {tier && <TierPanel problem={problem} view={view} tier={tier} onReveal={onReveal} />}
-      {view.output?.text && <Printed output={view.output} />}
-      {view.charts.length > 0 && (
-        <section class="results-charts">
-          <h3>Charts</h3>
-          <Charts reference={problem.preview.charts} submission={view.charts} />
-        </section>
+      {isChartFirst && charts}
+      {tier && (
+        <TierPanel key="panel" problem={problem} view={view} tier={tier} onReveal={onReveal} />
       )}
+      {view.output?.text && <Printed key="printed" output={view.output} />}
+      {!isChartFirst && charts}
+      <Circumstances key="circumstances" view={view} />
+    </div>
+  );
+}
+
+type Whole = Pick<JudgedProps, "problem" | "view">;
+
+/** What belongs to the submission as a whole. */
+function Rest({ problem, view }: Whole) {
+  return (
+    <>
+      {view.output?.text && <Printed output={view.output} />}
+      <ChartsOf problem={problem} view={view} />
       <Circumstances view={view} />
     </>
+  );
+}
+
+function ChartsOf({ problem, view }: Whole) {
+  if (view.charts.length === 0) return null;
+  // The charts of one's own tests are of another experiment than those of the solution.
+  const reference = view.kind === "tests" ? [] : problem.preview.charts;
+  return (
+    <section class="results-charts">
+      <h3>Charts</h3>
+      <Charts reference={reference} submission={view.charts} />
+    </section>
   );
 }
 
@@ -105,7 +219,7 @@ function Circumstances({ view }: { view: JudgingView }) {
 }
 
 /** A scratch run has no checks: what it printed, and where it was stopped. */
-function Scratch({ view, onReveal }: Omit<JudgedProps, "problem">) {
+function Scratch({ view, onReveal }: Pick<JudgedProps, "view" | "onReveal">) {
   const stops = view.tiers
     .flatMap((tier) => tier.checks)
     .filter((check) => isFailing(check.verdict));

@@ -5,11 +5,12 @@ import { useState } from "preact/hooks";
 import type { CheckResult, Diagnosis, Frame, ProblemPage } from "../api/types";
 import type { JudgingView, TierView } from "../judging/view";
 import { counted } from "../parts/amounts";
+import { placeOfCheck } from "../parts/checkPlace";
 import { Coded } from "../parts/Coded";
 import { Icon } from "../parts/Icon";
 import { VERDICTS } from "../parts/verdicts";
 import { CheckReport } from "./CheckReport";
-import { failingTier, firstFailing, grouped } from "./selection";
+import { failingTier, grouped } from "./selection";
 import { skipReason } from "./words";
 
 interface Props {
@@ -37,12 +38,12 @@ export function TierPanel({ problem, view, tier, onReveal }: Props) {
           <Coded text={about(problem, tier)} />
         </p>
       )}
-      {failed.map((check) => (
+      {failed.map(toTell).map((check, at) => (
         <FailedCheck
           key={`${view.id ?? ""} ${check.id}`}
           check={check}
-          isFirst={check === firstFailing(tier)}
-          diagnosis={tier.id === failingTier(view)?.id && check === failed[0] ? view.diagnosis : []}
+          isFirst={at === 0}
+          diagnosis={tier.id === failingTier(view)?.id && at === 0 ? view.diagnosis : []}
           problem={problem}
           view={view}
           onReveal={onReveal}
@@ -53,6 +54,12 @@ export function TierPanel({ problem, view, tier, onReveal }: Props) {
     </div>
   );
 }
+
+/** A broken rule is found in the text: the check that happens to tell of it has no part in it. */
+const toTell = (check: CheckResult): CheckResult =>
+  check.verdict === "RV"
+    ? { ...check, title: "Nothing is used that the exercise forbids.", why: "" }
+    : check;
 
 const about = (problem: ProblemPage, tier: TierView): string =>
   problem.tiers.find((each) => each.id === tier.id)?.about ?? "";
@@ -68,9 +75,12 @@ function FailedCheck({ check, isFirst, ...rest }: FailedProps) {
   const [choice, setChoice] = useState<boolean | null>(null);
   const isOpen = choice ?? isFirst;
   const { tone, short } = VERDICTS[check.verdict];
+  // What could not be loaded is of no check in particular: what was wrong takes its sentence's place.
+  const isUnloaded = check.verdict === "CE" && check.message !== "";
   return (
     <details
-      class={`failed-check failed-check-${tone}`}
+      class={`failed-check failed-check-${tone} ${check.verdict === "RE" ? "failed-check-raised" : ""}`}
+      data-check={check.id}
       open={isOpen}
       onToggle={(event) => {
         if (event.currentTarget.open !== isOpen) setChoice(event.currentTarget.open);
@@ -80,14 +90,21 @@ function FailedCheck({ check, isFirst, ...rest }: FailedProps) {
         <Icon name={tone} />
         <span class="failed-check-word">{short}</span>
         <span class="failed-check-title">
-          <Coded text={check.title} />
+          <Coded text={isUnloaded ? firstLine(check.message) : check.title} />
         </span>
         <Icon name="chevron" />
       </summary>
-      {isOpen && <CheckReport check={check} {...rest} />}
+      {isOpen && <CheckReport check={isUnloaded ? withoutFirstLine(check) : check} {...rest} />}
     </details>
   );
 }
+
+const firstLine = (message: string): string => message.split("\n", 1)[0] ?? "";
+
+const withoutFirstLine = (check: CheckResult): CheckResult => ({
+  ...check,
+  message: check.message.split("\n").slice(1).join("\n"),
+});
 
 function BriefChecks({ checks, words }: { checks: readonly CheckResult[]; words: string }) {
   if (checks.length === 0) return null;
@@ -96,7 +113,11 @@ function BriefChecks({ checks, words }: { checks: readonly CheckResult[]; words:
       <h3>{`${counted(checks.length, "check")} ${words}`}</h3>
       <ul>
         {checks.map((check) => (
-          <li key={check.id} class={`brief-check-${VERDICTS[check.verdict].tone}`}>
+          <li
+            key={check.id}
+            class={`brief-check-${VERDICTS[check.verdict].tone}`}
+            {...placeOfCheck(check.id)}
+          >
             <Icon name={VERDICTS[check.verdict].tone} />
             <span>
               <span class="visually-hidden">{`${VERDICTS[check.verdict].short}: `}</span>

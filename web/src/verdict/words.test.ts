@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 
-import type { CheckResult, Verdict } from "../api/types";
+import type { CheckResult, Mutation, Verdict } from "../api/types";
 import type { JudgingView, TierView } from "../judging/view";
-import { aligned, alignedTogether } from "./align";
+import { aligned, alignedTogether, shortened } from "./align";
 import { firstFailing, shownTier } from "./selection";
 import { headline, limitOf, skipReason, statements, tileState } from "./words";
 
@@ -52,6 +52,8 @@ const view = (parts: Partial<JudgingView>): JudgingView => ({
   tiers: [],
   charts: [],
   diagnosis: [],
+  tried: null,
+  mutation: null,
   output: null,
   verdict: null,
   score: null,
@@ -61,6 +63,19 @@ const view = (parts: Partial<JudgingView>): JudgingView => ({
   environment: null,
   ...parts,
 });
+
+const MUTATION: Mutation = {
+  score: 0.9,
+  threshold: 0.8,
+  tests: ["test_sum"],
+  mutants: ["s01", "s02"],
+  matrix: [[true, false]],
+  survivors: ["s02"],
+  must_kill: ["s02"],
+  symptoms: {},
+  titles: {},
+  flaky: [],
+};
 
 const REJECTED = view({
   verdict: "WA",
@@ -85,7 +100,22 @@ describe("the headline", () => {
 
   test("of a run has no score", () => {
     const { title, facts } = headline(view({ kind: "run", verdict: "AC", score: 1 }));
-    expect([title, ...facts]).toEqual(["All examples pass", "judged in 0.34 s"]);
+    expect([title, ...facts]).toEqual(["All examples pass", "ran for 0.34 s"]);
+  });
+
+  test("of a run that fails speaks of examples", () => {
+    expect(headline({ ...REJECTED, kind: "run" }).title).toBe("Examples fail at T1 Oracle");
+  });
+
+  test("of what could not be loaded says whether Python could read it", () => {
+    const raised = (column: number | null) => {
+      const frames = [{ file: "solution.py", line: 3, function: "", text: "", column }];
+      const checks = [{ ...check("a", "CE"), detail: { frames } }];
+      const tiers = [tier("T0", "Interface", { phase: "finished", verdict: "CE", checks })];
+      return headline(view({ verdict: "CE", score: 0, tiers })).title;
+    };
+    expect(raised(12)).toBe("Does not compile");
+    expect(raised(null)).toBe("Cannot be imported");
   });
 
   test("of a broken limit tells the limit", () => {
@@ -124,11 +154,40 @@ describe("the headline", () => {
     );
   });
 
+  test("of a broken rule says so, whatever tier it was found in, and says it once", () => {
+    const tiers = [ended("T0", "Interface", "RV", 0)];
+    const { title, facts } = headline(view({ verdict: "RV", score: 0, tiers }));
+    expect([title, ...facts]).toEqual([
+      "Rejected: a rule of the exercise is broken",
+      "score 0 %",
+      "judged in 0.34 s",
+    ]);
+  });
+
+  test("of one's own tests says what they fall short in", () => {
+    const outcome = (verdict: Verdict) => ({ ...check("own::test_sum", verdict), kind: "test" });
+    const grade = (parts: Partial<Mutation>, passes = true) =>
+      headline(
+        view({
+          kind: "tests",
+          verdict: "WA",
+          tiers: [tier("tests", "Your tests", { checks: [outcome(passes ? "AC" : "WA")] })],
+          mutation: { ...MUTATION, ...parts },
+        }),
+      ).title;
+    expect(headline(view({ kind: "tests", verdict: "CE" })).title).toContain("cannot be run");
+    expect(grade({}, false)).toBe("Rejected: a test fails on a right solution");
+    expect(grade({ flaky: ["test_sum"] })).toBe("Rejected: a test is flaky");
+    expect(grade({ score: 0.5 })).toBe("Rejected: too few mutants noticed");
+    expect(grade({})).toBe("Rejected: a pitfall goes unnoticed");
+    const accepted = view({ kind: "tests", verdict: "AC", mutation: MUTATION });
+    expect(headline(accepted).title).toBe("Your tests are accepted");
+  });
+
   test("of a scratch run speaks of the scratch file", () => {
     const files = { "scratch.py": "" };
-    expect(headline(view({ kind: "run", files, verdict: "AC" })).title).toBe(
-      "The scratch file ran to its end",
-    );
+    const { title, code, facts } = headline(view({ kind: "run", files, verdict: "AC" }));
+    expect([title, code, ...facts]).toEqual(["The scratch file ran to its end", null, "in 0.34 s"]);
   });
 });
 
@@ -226,6 +285,15 @@ describe("columns of numbers", () => {
       "  1e-07",
       "nan    ",
     ]);
+  });
+
+  test("have as many digits as tell apart what differs", () => {
+    const far = shortened([[["0.0604808", "1"]], [["0.0968323", "1"]]], [[true, false]]);
+    expect(far).toEqual([[["0.06048", "1"]], [["0.09683", "1"]]]);
+    const near = shortened([[["0.688944"]], [["0.688951"]]], [[true]]);
+    expect(near).toEqual([[["0.688944"]], [["0.688951"]]]);
+    const words = shortened([[["nan", "0.0699979"]], [["1.23457e-07", "0.5"]]], [[true, true]]);
+    expect(words).toEqual([[["nan", "0.07000"]], [["1.235e-07", "0.5"]]]);
   });
 
   test("are aligned through both tables", () => {

@@ -1,11 +1,11 @@
 /** What the results pane says of a submission as a whole, at every moment of it. */
 import type { Limits, ProblemPage, TierToPass, Verdict } from "../api/types";
 import { examples } from "../judging/reducer";
-import { isScratch, type JudgingView, type TierView } from "../judging/view";
+import { isScratch, type JudgingView, OWN_TEST, OWN_TESTS, type TierView } from "../judging/view";
 import { bytes, counted, percent, roughly, seconds } from "../parts/amounts";
 import type { IconName } from "../parts/Icon";
 import { type Tone, VERDICTS } from "../parts/verdicts";
-import { failingTier } from "./selection";
+import { failingTier, isFailing } from "./selection";
 
 export interface Headline {
   icon: IconName;
@@ -94,6 +94,7 @@ function place(view: JudgingView): string[] {
 
 function judging(view: JudgingView): string {
   if (isScratch(view)) return "Running the scratch file";
+  if (view.kind === "tests") return "Grading your tests";
   const running = view.tiers.find((tier) => tier.phase === "running");
   return running ? `Judging ${name(running)}` : "Judging";
 }
@@ -107,26 +108,66 @@ function finished(view: JudgingView, verdict: Verdict): Headline {
     icon: tone,
     tone,
     title,
-    code: verdict,
+    code: isTrial(view) && verdict === "AC" ? null : verdict,
     facts: [
-      ...(verdict === "AC" || title === words ? [] : [words]),
-      ...limitOf(verdict, view.limits),
+      ...(saysAll(view, verdict) || title === words ? [] : [words]),
+      ...(view.kind === "tests" ? [] : limitOf(verdict, view.limits)),
       ...(view.score === null || view.kind === "run" || verdict === "JE"
         ? []
         : [`score ${percent(view.score)}`]),
-      ...(view.judgedMs === null ? [] : [`judged in ${seconds(view.judgedMs)}`]),
+      ...(view.judgedMs === null ? [] : [`${tookWords(view, verdict)} ${seconds(view.judgedMs)}`]),
     ],
     explanation: verdict === "JE" ? FAULT : null,
   };
 }
 
+const tookWords = (view: JudgingView, verdict: Verdict): string => {
+  if (!isTrial(view)) return "judged in";
+  return isScratch(view) && verdict === "AC" ? "in" : "ran for";
+};
+
+/** A run only tries: what comes of it is no verdict on the exercise. */
+const isTrial = (view: JudgingView): boolean => view.kind === "run";
+
 function verdictTitle(view: JudgingView, verdict: Verdict): string {
   const { words } = VERDICTS[verdict];
-  if (verdict === "JE" || verdict === "CE") return words;
+  if (verdict === "JE") return words;
+  if (verdict === "RV") return "Rejected: a rule of the exercise is broken";
+  if (view.kind === "tests") return testsTitle(view, verdict);
+  if (verdict === "CE") return isUncompiled(view) ? "Does not compile" : "Cannot be imported";
   if (isScratch(view)) return verdict === "AC" ? "The scratch file ran to its end" : words;
-  if (verdict === "AC") return view.kind === "run" ? "All examples pass" : words;
+  if (verdict === "AC") return isTrial(view) ? "All examples pass" : words;
   const tier = failingTier(view);
-  return tier ? `Rejected at ${name(tier)}` : words;
+  if (!tier) return words;
+  return isTrial(view) ? `Examples fail at ${name(tier)}` : `Rejected at ${name(tier)}`;
+}
+
+/** Python points at a column only where it could not read on; an import that fails has a line. */
+const isUncompiled = (view: JudgingView): boolean =>
+  view.tiers.some(({ checks }) =>
+    checks.some(
+      ({ verdict, detail }) =>
+        verdict === "CE" && detail?.frames.some(({ column }) => (column ?? null) !== null),
+    ),
+  );
+
+/** Whether the title alone says what became of it. */
+const saysAll = ({ kind }: JudgingView, verdict: Verdict): boolean =>
+  ["AC", "RV", "CE"].includes(verdict) || (kind === "tests" && verdict === "WA");
+
+/** What the student's own tests fall short in, the first thing that has to be mended. */
+function testsTitle(view: JudgingView, verdict: Verdict): string {
+  const { mutation } = view;
+  if (verdict === "AC") return "Your tests are accepted";
+  const checks = view.tiers.flatMap((tier) => tier.checks);
+  if (checks.some(({ kind, verdict: of }) => kind === OWN_TEST && isFailing(of))) {
+    return "Rejected: a test fails on a right solution";
+  }
+  if (mutation && mutation.flaky.length > 0) return "Rejected: a test is flaky";
+  if (mutation && mutation.score < mutation.threshold) {
+    return "Rejected: too few mutants noticed";
+  }
+  return mutation ? "Rejected: a pitfall goes unnoticed" : "Rejected: your tests cannot be run";
 }
 
 /** The limit that was broken, in units people use. */
@@ -144,7 +185,7 @@ export function limitOf(verdict: Verdict, limits: Limits | null): string[] {
 
 /** "T1 Oracle". */
 export const name = (tier: Pick<TierView, "id" | "title">): string =>
-  `${tier.id} ${tier.title}`.trim();
+  tier.id === OWN_TESTS.id ? OWN_TESTS.title : `${tier.id} ${tier.title}`.trim();
 
 interface TileState {
   icon: IconName;
