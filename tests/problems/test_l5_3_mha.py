@@ -1,14 +1,11 @@
-"""The checks of `l5-3-mha`, and suites of student tests, proven without a sandbox."""
+"""The checks of `l5-3-mha`, proven without a sandbox."""
 
 from __future__ import annotations
 
 import ast
 import importlib
 import json
-import os
 import re
-import subprocess
-import sys
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,8 +22,7 @@ from tests.problems.local_session import LocalSession, failing_tiers, in_session
 
 FOLDER = Path(__file__).parents[2] / "problems" / "l5-3-mha"
 PROBLEM = load_problem(FOLDER)
-SEEDS = range(40)
-FEW_SEEDS = (0, 2**63 - 1)
+SEEDS = (0, 2**63 - 1)
 # The course tests: name, kind and tier.
 COURSE_TESTS = {
     "hand_example_two_heads": ("unit", "T1"),
@@ -56,24 +52,7 @@ CAUGHT_BY = {
     "s08-output-projection-skipped": {"one_head_is_projected_attention"},
 }
 GRADED = list(CAUGHT_BY)
-# A right answer made useless, by what is put in place of attend's last line.
-NULLS = {
-    "zeros": "x_q * 0, weights * 0",
-    "ones": "x_q * 0 + 1, weights * 0 + 1",
-    "constants": "x_q * 0 + 0.3, weights * 0 + 1 / weights.shape[-1]",
-    "passed-through": "x_q, weights * 0 + 1 / weights.shape[-1]",
-    "same-object-twice": "x_q, x_q",
-    "empty": "x_q[:0], weights[:0]",
-    "broadcastable": "x_q[:1, :1], weights[:1, :1, :1]",
-    "nan": "x_q * np.nan, weights * np.nan",
-    "infinite": "x_q * 0 + np.inf, weights * 0 + np.inf",
-    "random": "Tensor(PCG32(1).normal(x_q.shape)), Tensor(PCG32(2).random(weights.shape))",
-    "none": "None",
-}
 LAST_LINE = "return self.out_proj(self.merge_heads(heads)), weights"
-MUTANTS = [pytest.param(mutant.id, mutant.tier, id=mutant.id) for mutant in PROBLEM.mutants]
-REJECTED = [pytest.param(each.name, each.tier, id=each.name[21:]) for each in PROBLEM.rejected]
-ACCEPTED = [pytest.param(each.name, id=Path(each.name).stem) for each in PROBLEM.accepted]
 STEP = 1e-3
 
 
@@ -82,7 +61,6 @@ class Proof:
     """Every run of the checks: the failing ones, by source and seed; and what was frozen."""
 
     checks: list[CheckInfo]
-    reference: dict[int, dict[str, str]]
     others: dict[str, dict[int, dict[str, str]]]
     charts: dict[str, list[RecordedChart]]
     frozen: dict[str, np.ndarray]
@@ -98,13 +76,10 @@ class Proof:
 
 
 def _prove(session: LocalSession) -> Proof:
-    sources = {each.name: each.source for each in (*PROBLEM.accepted, *PROBLEM.rejected)}
-    sources |= {mutant.id: PROBLEM.mutate(mutant) for mutant in PROBLEM.mutants}
-    sources |= {name: _answering(expression) for name, expression in NULLS.items()}
-    sources |= {"starter": PROBLEM.starter(PROBLEM.files[0])}
-    reference = {seed: session.failures(PROBLEM.reference, seed) for seed in SEEDS}
+    sources = {mutant.id: PROBLEM.mutate(mutant) for mutant in PROBLEM.graded_mutants}
+    sources |= {"nan": _answering("x_q * np.nan, weights * np.nan")}
     others = {
-        name: {seed: session.failures(source, seed) for seed in FEW_SEEDS}
+        name: {seed: session.failures(source, seed) for seed in SEEDS}
         for name, source in sources.items()
     }
     charts = {}
@@ -119,7 +94,6 @@ def _prove(session: LocalSession) -> Proof:
     kept = np.array([each == "1" for each in frozen.KEPT])
     return Proof(
         session.checks,
-        reference,
         others,
         charts,
         {**frozen.GRADIENTS, "kept": kept},
@@ -192,45 +166,6 @@ def test_the_fourteen_course_tests_have_their_kinds_and_tiers(proof: Proof) -> N
         if name in COURSE_TESTS:
             found[name] = (check.kind, failing_tiers({check.id: ""})[0])
     assert found == COURSE_TESTS
-
-
-def test_checks_have_words_for_the_student(proof: Proof) -> None:
-    for check in proof.checks:
-        for sentence in (check.title, check.why):
-            assert sentence.endswith("."), check.id
-            assert "!" not in sentence, check.id
-            assert len(sentence) <= 120, check.id
-    assert len({check.title for check in proof.checks}) == len(proof.checks)
-
-
-def test_reference_passes_every_check_on_every_seed(proof: Proof) -> None:
-    assert {seed: failures for seed, failures in proof.reference.items() if failures} == {}
-
-
-@pytest.mark.parametrize("name", ACCEPTED)
-def test_other_right_solution_is_accepted(proof: Proof, name: str) -> None:
-    assert proof.others[name] == {seed: {} for seed in FEW_SEEDS}
-
-
-@pytest.mark.parametrize(("name", "tier"), MUTANTS)
-def test_mutant_first_fails_in_its_tier(proof: Proof, name: str, tier: str) -> None:
-    assert [tiers[:1] for tiers in proof.tiers(name).values()] == [[tier]] * len(FEW_SEEDS)
-
-
-@pytest.mark.parametrize(("name", "tier"), REJECTED)
-def test_rejected_solution_first_fails_in_its_tier(proof: Proof, name: str, tier: str) -> None:
-    assert [tiers[:1] for tiers in proof.tiers(name).values()] == [[tier]] * len(FEW_SEEDS)
-
-
-@pytest.mark.parametrize("name", NULLS)
-def test_null_solution_fails_every_tier_that_claims_correctness(proof: Proof, name: str) -> None:
-    for tiers in proof.tiers(name).values():
-        assert {"T1", "T2", "T3"} <= set(tiers)
-
-
-def test_starter_fails_every_check(proof: Proof) -> None:
-    everything = {check.id for check in proof.checks}
-    assert all(set(failures) == everything for failures in proof.others["starter"].values())
 
 
 @pytest.mark.parametrize("name", GRADED)
@@ -316,50 +251,6 @@ def said():
 
 # --- students' own tests --------------------------------------------------------------------------
 
-# Runs tests/test_own.py once for each folder given, in a child forked after the imports.
-RUNNER = """
-import os, sys
-import numpy, pytest
-for folder in sys.argv[1:]:
-    child = os.fork()
-    if not child:
-        os.chdir(folder)
-        sys.path.insert(0, folder)
-        sys.dont_write_bytecode = True
-        arguments = ["-x", "-q", "--tb=no", "-p", "no:cacheprovider", "-p", "no:judge"]
-        os._exit(pytest.main([*arguments, "-c", os.devnull, "--rootdir", folder, "tests"]))
-    print(folder, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), file=sys.stderr)
-"""
-
-
-def _variants() -> dict[str, bytes]:
-    right = {Path(each.name).stem: each.source for each in PROBLEM.accepted}
-    wrong = {mutant.id: PROBLEM.mutate(mutant) for mutant in PROBLEM.graded_mutants}
-    return {"reference": PROBLEM.reference, **right, **wrong}
-
-
-def _failing(suite: bytes, folder: Path, variants: dict[str, bytes]) -> set[str]:
-    """Those of `variants` on which `suite` fails, run by plain pytest."""
-    for name, source in variants.items():
-        files = {
-            **PROBLEM.setting.library,
-            "tinyllm/xfmr/mha.py": source,
-            "tests/test_own.py": suite,
-        }
-        for path, content in files.items():
-            (folder / name / path).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name / path).write_bytes(content)
-    done = subprocess.run(
-        [sys.executable, "-c", RUNNER, *(str(folder / name) for name in variants)],
-        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    codes = dict(line.split() for line in done.stderr.splitlines() if line.startswith(str(folder)))
-    assert set(codes.values()) <= {"0", "1"}, done.stdout + done.stderr
-    return {name for name in variants if codes[str(folder / name)] == "1"}
-
 
 def _breach(suite: bytes) -> Breach | None:
     own = PROBLEM.manifest.tests
@@ -378,19 +269,3 @@ def test_suite_of_the_starter_keeps_to_the_contract() -> None:
 
 def test_suite_that_reads_the_source_is_refused() -> None:
     assert _breach(PROBLEM.contents["suites/reads_source.py"]) is not None
-
-
-def test_good_suite_kills_every_graded_mistake_and_no_right_solution(tmp_path: Path) -> None:
-    found = _failing(PROBLEM.contents["suites/good.py"], tmp_path, _variants())
-    assert found == set(GRADED)
-
-
-def test_suite_without_as_many_heads_as_sequences_misses_that_mistake_alone(tmp_path: Path) -> None:
-    suite = PROBLEM.contents["suites/no_batch_equals_heads.py"]
-    found = _failing(suite, tmp_path, _variants())
-    assert found == set(GRADED) - {"s05-sequence-mask-on-heads"}
-
-
-def test_suite_of_the_starter_passes_on_the_reference(tmp_path: Path) -> None:
-    suite = PROBLEM.starter(PROBLEM.files[1])
-    assert _failing(suite, tmp_path, {"reference": PROBLEM.reference}) == set()

@@ -17,22 +17,8 @@ from tests.problems.local_session import LocalSession, failing_tiers, in_session
 
 FOLDER = Path(__file__).parents[2] / "problems" / "mha-module"
 PROBLEM = load_problem(FOLDER)
-SEEDS = range(40)
-FEW_SEEDS = (0, 2**63 - 1)
+SEEDS = (0, 2**63 - 1)
 CONSTRUCTOR = PROBLEM.starter(PROBLEM.files[0]).decode().partition("    def forward")[0]
-NULLS = {
-    "zeros": "x * 0",
-    "ones": "x * 0 + 1",
-    "constants": "x * 0 + 0.3",
-    "passed-through": "x",
-    "passed-through-as-a-copy": "x.clone()",
-    "empty": "x[:0]",
-    "broadcastable": "x[:1, :1]",
-    "nan": "x * torch.nan",
-    "infinite": "x * 0 + torch.inf",
-    "random": "torch.randn_like(x)",
-    "none": "None",
-}
 # Right but for the rule that they break, which only a box enforces; and the names they break it by.
 BY_NAME = {
     "uses_library_module": "torch.nn.MultiheadAttention",
@@ -56,9 +42,10 @@ PITFALLS = {
 }  # fmt: skip
 WRONG = [each for each in PROBLEM.rejected if Path(each.name).stem not in HIDDEN | BY_NAME.keys()]
 FORBIDDEN = [each for each in PROBLEM.rejected if each not in WRONG]
-MUTANTS = [pytest.param(mutant.id, mutant.tier, id=mutant.id) for mutant in PROBLEM.mutants]
-REJECTED = [pytest.param(each.name, each.tier, id=each.name[21:]) for each in WRONG]
-ACCEPTED = [pytest.param(each.name, id=Path(each.name).stem) for each in PROBLEM.accepted]
+HEADS_APART = next(each for each in WRONG if each.name.endswith("T0/heads_left_apart.py"))
+SHOWN = ("merge-without-transpose", "keys-from-q-proj", "interleaved-heads", "past-hidden")
+OF_THE_MASK = ("next-token-visible", "past-hidden", "causal-ignored", "hidden-scores-zero")
+USED = (*SHOWN, *OF_THE_MASK, "out-proj-forgotten")
 
 
 @dataclass(frozen=True)
@@ -66,7 +53,6 @@ class Proof:
     """Every run of the checks: the failing ones, by source and seed."""
 
     checks: list[CheckInfo]
-    reference: dict[int, dict[str, str]]
     others: dict[str, dict[int, dict[str, str]]]
     charts: dict[str, list[RecordedChart]]
 
@@ -75,13 +61,12 @@ class Proof:
 
 
 def _prove(session: LocalSession) -> Proof:
-    sources = {each.name: each.source for each in (*PROBLEM.accepted, *PROBLEM.rejected)}
-    sources |= {mutant.id: PROBLEM.mutate(mutant) for mutant in PROBLEM.mutants}
-    sources |= {name: _answering(expression) for name, expression in NULLS.items()}
-    sources |= {"starter": PROBLEM.starter(PROBLEM.files[0])}
-    reference = {seed: session.failures(PROBLEM.reference, seed) for seed in SEEDS}
+    mutants = {mutant.id: PROBLEM.mutate(mutant) for mutant in PROBLEM.mutants}
+    sources = {name: mutants[name] for name in USED}
+    sources |= {each.name: each.source for each in (*FORBIDDEN, HEADS_APART)}
+    sources |= {"nan": _answering("x * torch.nan")}
     others = {
-        name: {seed: session.failures(source, seed) for seed in FEW_SEEDS}
+        name: {seed: session.failures(source, seed) for seed in SEEDS}
         for name, source in sources.items()
     }
     charts = {}
@@ -89,7 +74,7 @@ def _prove(session: LocalSession) -> Proof:
         collected = Charts("submission")
         session.failures(sources[name], 0, collected)
         charts[name] = collected.recorded
-    return Proof(session.checks, reference, others, charts)
+    return Proof(session.checks, others, charts)
 
 
 def _answering(expression: str) -> bytes:
@@ -132,25 +117,6 @@ def test_editorial_leads_from_the_problem_in_seven_steps_to_the_pattern() -> Non
     assert titles[8:] == ["Key functions and tricks", "How to recognise the pattern"]
 
 
-def test_reference_passes_every_check_on_every_seed(proof: Proof) -> None:
-    assert {seed: failures for seed, failures in proof.reference.items() if failures} == {}
-
-
-@pytest.mark.parametrize("name", ACCEPTED)
-def test_other_right_solution_is_accepted(proof: Proof, name: str) -> None:
-    assert proof.others[name] == {seed: {} for seed in FEW_SEEDS}
-
-
-@pytest.mark.parametrize(("name", "tier"), MUTANTS)
-def test_mutant_first_fails_in_its_tier(proof: Proof, name: str, tier: str) -> None:
-    assert [tiers[:1] for tiers in proof.tiers(name).values()] == [[tier]] * len(FEW_SEEDS)
-
-
-@pytest.mark.parametrize(("name", "tier"), REJECTED)
-def test_rejected_solution_first_fails_in_its_tier(proof: Proof, name: str, tier: str) -> None:
-    assert [tiers[:1] for tiers in proof.tiers(name).values()] == [[tier]] * len(FEW_SEEDS)
-
-
 def test_forbidden_solutions_would_get_past_the_interface_and_the_oracle(proof: Proof) -> None:
     assert {Path(each.name).stem for each in FORBIDDEN} == HIDDEN | BY_NAME.keys()
     for each in FORBIDDEN:
@@ -169,23 +135,13 @@ def test_forbidden_names_exist_and_are_found_in_the_sources_that_use_them() -> N
         assert found == BY_NAME.get(Path(each.name).stem), each.name
 
 
-@pytest.mark.parametrize("name", NULLS)
-def test_null_solution_fails_every_tier_that_claims_correctness(proof: Proof, name: str) -> None:
-    for tiers in proof.tiers(name).values():
-        assert {"T1", "T2", "T3"} <= set(tiers)
-
-
-def test_starter_fails_every_tier(proof: Proof) -> None:
-    assert all(tiers == ["T0", "T1", "T2", "T3"] for tiers in proof.tiers("starter").values())
-
-
 def test_experiment_catches_the_mistakes_it_shows(proof: Proof) -> None:
-    for name in ("merge-without-transpose", "keys-from-q-proj", "interleaved-heads", "past-hidden"):
+    for name in SHOWN:
         assert all("T3" in tiers for tiers in proof.tiers(name).values()), name
 
 
 def test_mistake_in_the_mask_leaves_the_calls_without_one_alone(proof: Proof) -> None:
-    for name in ("next-token-visible", "past-hidden", "causal-ignored", "hidden-scores-zero"):
+    for name in OF_THE_MASK:
         failed = proof.others[name][0]
         assert "test_t1_oracle::test_causal" in failed, name
         assert "test_t1_oracle::test_all_tokens_see_each_other" not in failed, name
@@ -201,7 +157,7 @@ def test_messages_name_the_largest_error_its_place_and_the_limit(proof: Proof) -
 
 
 def test_session_says_which_of_its_lines_is_another(proof: Proof) -> None:
-    failed = proof.others["submissions/rejected/T0/heads_left_apart.py"][0]
+    failed = proof.others[HEADS_APART.name][0]
     message = failed["test_t0_interface::test_session_of_the_statement"]
     assert message == (
         "Line 3 of what the session prints is 'torch.Size([2, 4, 5, 4])'; "

@@ -15,27 +15,15 @@ from tests.problems.local_session import LocalSession, failing_tiers, in_session
 
 FOLDER = Path(__file__).parents[2] / "problems" / "multi-head-attention"
 PROBLEM = load_problem(FOLDER)
-SEEDS = range(40)
-FEW_SEEDS = (0, 2**63 - 1)
-HEAD = """import torch
+SEEDS = (0, 2**63 - 1)
+NAN = b"""
+import torch
 
 def multi_head_attention(query, key, value, w_q, w_k, w_v, w_o, num_heads, mask=None):
     rows = (query.shape[0], num_heads, query.shape[1], key.shape[1])
+    return query * torch.nan, query.new_full(rows, torch.nan)
 """
-NULLS = {
-    "zeros": "return query * 0, (query * 0).sum() + query.new_zeros(rows)",
-    "ones": "return query * 0 + 1, (query * 0).sum() + query.new_ones(rows)",
-    "constants": "return query * 0 + 0.3, query.new_full(rows, 1 / rows[-1])",
-    "passed-through": "return query, query.new_full(rows, 1 / rows[-1])",
-    "same-object-twice": "return query, query",
-    "empty": "return query[:0], query.new_zeros(0)",
-    "empty-rows": "return query[:0], query.new_zeros(rows)[:0]",
-    "broadcastable": "return query[:1, :1], query.new_full((1, 1, 1, rows[-1]), 1 / rows[-1])",
-    "nan": "return query * torch.nan, query.new_full(rows, torch.nan)",
-    "infinite": "return query * 0 + torch.inf, query.new_full(rows, torch.inf)",
-    "random": "return torch.randn_like(query), torch.rand(rows).to(query.dtype).softmax(-1)",
-    "none": "return None",
-}
+USED = ("merge-without-transpose", "keys-with-w-q", "interleaved-heads", "w-o-forgotten")
 PITFALLS = {
     "keys-with-w-q", "mask-dropped", "merge-without-transpose", "w-o-forgotten",
     "scale-by-model-width", "weights-averaged", "return-order-swapped", "transposed-orientation",
@@ -43,9 +31,6 @@ PITFALLS = {
     "dead-rows-uniform", "dead-rows-nan-gradient", "detached-weights", "mask-changed-in-place",
     "float32-inside", "residual-added", "no-scale", "softmax-over-queries",
 }  # fmt: skip
-MUTANTS = [pytest.param(mutant.id, mutant.tier, id=mutant.id) for mutant in PROBLEM.mutants]
-REJECTED = [pytest.param(each.name, each.tier, id=each.name[21:]) for each in PROBLEM.rejected]
-ACCEPTED = [pytest.param(each.name, id=Path(each.name).stem) for each in PROBLEM.accepted]
 
 
 @dataclass(frozen=True)
@@ -53,7 +38,6 @@ class Proof:
     """Every run of the checks: the failing ones, by source and seed."""
 
     checks: list[CheckInfo]
-    reference: dict[int, dict[str, str]]
     others: dict[str, dict[int, dict[str, str]]]
     charts: dict[str, list[RecordedChart]]
 
@@ -62,13 +46,10 @@ class Proof:
 
 
 def _prove(session: LocalSession) -> Proof:
-    sources = {each.name: each.source for each in (*PROBLEM.accepted, *PROBLEM.rejected)}
-    sources |= {mutant.id: PROBLEM.mutate(mutant) for mutant in PROBLEM.mutants}
-    sources |= {name: f"{HEAD}    {body}\n".encode() for name, body in NULLS.items()}
-    sources |= {"starter": PROBLEM.starter(PROBLEM.files[0])}
-    reference = {seed: session.failures(PROBLEM.reference, seed) for seed in SEEDS}
+    mutants = {mutant.id: PROBLEM.mutate(mutant) for mutant in PROBLEM.mutants}
+    sources = {name: mutants[name] for name in USED} | {"nan": NAN}
     others = {
-        name: {seed: session.failures(source, seed) for seed in FEW_SEEDS}
+        name: {seed: session.failures(source, seed) for seed in SEEDS}
         for name, source in sources.items()
     }
     charts = {}
@@ -76,7 +57,7 @@ def _prove(session: LocalSession) -> Proof:
         collected = Charts("submission")
         session.failures(sources[name], 0, collected)
         charts[name] = collected.recorded
-    return Proof(session.checks, reference, others, charts)
+    return Proof(session.checks, others, charts)
 
 
 @pytest.fixture(scope="module")
@@ -101,37 +82,8 @@ def test_every_pitfall_of_the_statement_is_a_mutant_with_a_hint() -> None:
         assert mutant.hint.endswith("."), mutant.id
 
 
-def test_reference_passes_every_check_on_every_seed(proof: Proof) -> None:
-    assert {seed: failures for seed, failures in proof.reference.items() if failures} == {}
-
-
-@pytest.mark.parametrize("name", ACCEPTED)
-def test_other_right_solution_is_accepted(proof: Proof, name: str) -> None:
-    assert proof.others[name] == {seed: {} for seed in FEW_SEEDS}
-
-
-@pytest.mark.parametrize(("name", "tier"), MUTANTS)
-def test_mutant_first_fails_in_its_tier(proof: Proof, name: str, tier: str) -> None:
-    assert [tiers[:1] for tiers in proof.tiers(name).values()] == [[tier]] * len(FEW_SEEDS)
-
-
-@pytest.mark.parametrize(("name", "tier"), REJECTED)
-def test_rejected_solution_first_fails_in_its_tier(proof: Proof, name: str, tier: str) -> None:
-    assert [tiers[:1] for tiers in proof.tiers(name).values()] == [[tier]] * len(FEW_SEEDS)
-
-
-@pytest.mark.parametrize("name", NULLS)
-def test_null_solution_fails_every_tier_that_claims_correctness(proof: Proof, name: str) -> None:
-    for tiers in proof.tiers(name).values():
-        assert {"T1", "T2", "T3"} <= set(tiers)
-
-
-def test_starter_fails_every_tier(proof: Proof) -> None:
-    assert all(tiers == ["T0", "T1", "T2", "T3"] for tiers in proof.tiers("starter").values())
-
-
 def test_experiment_catches_the_mistakes_it_shows(proof: Proof) -> None:
-    for name in ("merge-without-transpose", "keys-with-w-q", "interleaved-heads", "w-o-forgotten"):
+    for name in USED:
         assert all("T3" in tiers for tiers in proof.tiers(name).values()), name
 
 
