@@ -22,6 +22,7 @@ from judge.verdicts import Verdict, first_failing
 from sandbox.protocol import Failure, OwnTest, RefusedTests
 from sandbox.text import one_line, printable
 
+MAX_SAID = 1000  # characters of what a test raised: enough for an assert, not for a source
 MAX_NAMED = 12  # symptoms in a message; all are in the result
 _FAILS = "This test fails on a right solution, so it would refuse right answers."
 _FLAKY = (
@@ -157,7 +158,7 @@ def _flaky(names: Iterable[str], references: Sequence[Trial]) -> list[str]:
 
 def _said(failure: Failure) -> str:
     """What a test raised; of an assert that failed, what it says."""
-    message = printable(failure.message)
+    message = printable(failure.message, MAX_SAID)
     if "AssertionError" in (failure.kind, *failure.bases) or failure.kind == "Failed":
         return message or "An assert failed."
     return f"{one_line(failure.kind)}: {message}".removesuffix(": ")

@@ -7,17 +7,23 @@ Theory of operation
 defines, the code object itself is replaced, which no alias, subclass or `getattr` gets around;
 a function written in C has to be an operator of torch, whose kernels are replaced in the
 dispatcher. The replaced code reports the rule and ends the process, so that nothing can catch it;
-the original is gone from the process.
+the original is gone from the process, and the files it came from can no longer be read.
+
+What nothing can prevent is that somebody brings the same code along as text of their own.
 """
 
 from __future__ import annotations
 
 import ast
-import importlib
+import ctypes
+import importlib.util
+import os
+import sys
 import types
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NoReturn
 
 import torch
@@ -25,8 +31,9 @@ import torch
 from sandbox.protocol import CodeFrame, Forbidden
 from sandbox.runner.failures import source_line
 
+Alarm = Callable[[], NoReturn]
 _CALL_ME = "what is called instead"
-_LIBRARIES: list[torch.library.Library] = []  # a kernel stays replaced as long as its library lives
+_DISPATCH_KEYS = ("CPU", "NestedTensorCPU", "AutogradCPU", "AutogradNestedTensor")
 
 
 class UnknownName(Exception):
@@ -60,13 +67,17 @@ def guard(forbidden: Sequence[Forbidden], report: Callable[[int], NoReturn]) -> 
 
     Raises `UnknownName`.
     """
+    sources: dict[str, Alarm] = {}
     for rule, entry in enumerate(forbidden):
-        alarm = _Alarm(rule, report)
+        alarm = partial(report, rule)
         guarded = what_is_guarded(entry.name)
         for function in guarded.functions:
+            sources[function.__code__.co_filename] = alarm
             _replace_code(function, alarm)
         if guarded.operator:
             _replace_kernels(guarded.operator, alarm)
+    if sources:
+        _seal(sources)
 
 
 @dataclass(frozen=True)
@@ -111,16 +122,7 @@ def resolve(name: str) -> object:
     raise UnknownName(f"there is nothing called {name}")
 
 
-@dataclass(frozen=True)
-class _Alarm:
-    rule: int
-    report: Callable[[int], NoReturn]
-
-    def __call__(self) -> NoReturn:
-        self.report(self.rule)
-
-
-def _replace_code(function: types.FunctionType, alarm: _Alarm) -> None:
+def _replace_code(function: types.FunctionType, alarm: Alarm) -> None:
     """Let `function`, also under any other name it has, call `alarm` and nothing else.
 
     The alarm becomes a constant of the new code, so no global variable leads to it. A code object
@@ -150,17 +152,48 @@ def _stub(free_variables: int) -> types.CodeType:
     return namespace["outer"]().__code__
 
 
-def _replace_kernels(operator: str, alarm: _Alarm) -> None:
-    """Let every overload of an operator call `alarm`, on the CPU, where all tensors are."""
-    library = torch.library.Library("aten", "IMPL")  # type: ignore[no-untyped-call]  # torch's own
+def _replace_kernels(operator: str, alarm: Alarm) -> None:
+    """Let every overload of an operator call `alarm`, for every kind of tensor on the CPU.
+
+    The registrations live as long as their handles, which are made immortal: nothing in the
+    process refers to them any more.
+    """
+
+    def refuse(*_args: object, **_kwargs: object) -> NoReturn:
+        alarm()
+
     for overload in getattr(torch.ops.aten, operator).overloads():
         name = operator if overload == "default" else f"{operator}.{overload}"
-        with warnings.catch_warnings():  # that a kernel is replaced is what we want
-            warnings.simplefilter("ignore")
-            library.impl(  # type: ignore[no-untyped-call]  # the same
-                name, lambda *_, **__: alarm(), "CPU", allow_override=True
-            )
-    _LIBRARIES.append(library)
+        for key in _DISPATCH_KEYS:
+            handle = torch._C._dispatch_library("IMPL", "aten", key, __file__, 0)  # noqa: SLF001
+            with warnings.catch_warnings():  # that a kernel is replaced is what we want
+                warnings.simplefilter("ignore")
+                handle.impl(name, key, refuse)
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(handle))
+
+
+def _seal(sources: Mapping[str, Alarm]) -> None:
+    """Keep the files that guarded functions are from, and what was compiled from them, shut.
+
+    Else their code could be read and run once more. Python cannot take an audit hook away. Files
+    that cannot be read are no matter to whoever only wants to show a line of them.
+    """
+    compiled = [importlib.util.cache_from_source(path) for path in sources]
+    shut = {os.path.realpath(path) for path in (*sources, *compiled)}
+    names = {path.rpartition("/")[2] for path in shut}
+    real, decode = os.path.realpath, os.fsdecode  # kept from before a submission could replace them
+
+    def watch(event: str, arguments: tuple[object, ...]) -> None:
+        if event == "exec" and isinstance(arguments[0], types.CodeType):
+            alarm = sources.get(arguments[0].co_filename)
+            if alarm is not None:
+                alarm()
+        elif event == "open" and isinstance(arguments[0], str | bytes):
+            path = decode(arguments[0])
+            if path.rpartition("/")[2] in names and real(path) in shut:
+                raise PermissionError(f"{path} holds what may not be used here")
+
+    sys.addaudithook(watch)
 
 
 def _used_names(source: bytes) -> Iterator[tuple[str, int]]:

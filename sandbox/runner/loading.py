@@ -86,8 +86,6 @@ class Submission:
         around = dict(setting.library)
         if setting.provided is not None:
             around[PROVIDED_FILE] = setting.provided
-        if setting.harness is not None:
-            around[HARNESS_FILE] = setting.harness
         main = {self._main: (setting.main, files[setting.main])} if setting.main in files else {}
         sources = {name: (file, files[file]) for name, file in own.items()}
         sources |= {_module_name(path): (path, source) for path, source in around.items()}
@@ -96,6 +94,8 @@ class Submission:
             _remember_lines(file, source)
         codes = {name: compile_file(*source) for name, source in sources.items()}
         packages = {_module_name(path) for path in setting.library if path.endswith(_PACKAGE_FILE)}
+        harness = setting.harness
+        self._harness = None if harness is None else compile_file(HARNESS_FILE, harness)
         self._finder = _Finder(codes, packages, self._import)
         self._importable = {name for name in codes if _top(name) not in _LIBRARIES}
         self._tops = {_top(name) for name in self._importable}
@@ -139,9 +139,12 @@ class Submission:
             sys.modules.pop(name, None)
 
     def _import_all(self) -> Names:
+        harness, self._harness = self._harness, None  # out of reach before anything runs
         names = dict(vars(self._import_main()))
-        if self._setting.harness is not None:
-            names |= _functions_of(importlib.import_module(_module_name(HARNESS_FILE)))
+        if harness is not None:  # nor imported by name: a submission might have taken the name
+            module = types.ModuleType(_module_name(HARNESS_FILE))
+            self._finder.execute(harness, module)
+            names |= _functions_of(module)
         return names
 
     def _import_main(self) -> types.ModuleType:
@@ -247,9 +250,13 @@ class _Finder(MetaPathFinder, Loader):
 
     def exec_module(self, module: types.ModuleType) -> None:
         """Run a file in its module."""
+        self.execute(self._codes[module.__name__], module)
+
+    def execute(self, code: types.CodeType, module: types.ModuleType) -> None:
+        """Run code in a module."""
         if self.hide_imports:
             module.__dict__["__builtins__"] = vars(builtins) | {"__import__": self._imports}
-        exec(self._codes[module.__name__], module.__dict__)  # noqa: S102  # what this file is for
+        exec(code, module.__dict__)  # noqa: S102  # what this file is for
 
 
 def _module_name(file: str) -> str:

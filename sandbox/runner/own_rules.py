@@ -33,7 +33,6 @@ FORBIDDEN_BUILTINS = frozenset(
 )
 PYTEST_NAMES = frozenset({"approx", "fail", "fixture", "mark", "param", "raises", "warns"})
 PYTEST_MARKS = frozenset({"parametrize", "usefixtures"})
-FIXTURES = frozenset({"capsys", "recwarn"})  # of pytest's own, those that may be asked for
 # What numpy offers for files, memory and information about itself.
 NUMPY_NAMES = frozenset(
     {
@@ -68,6 +67,7 @@ _CODE_NAME = re.compile(r"(tb|f|gi|co|cr|ag)_\w+")
 _ATTRIBUTES = {
     **{name: _FRAMES for kind in _CODE_KINDS for name in vars(kind) if _CODE_NAME.fullmatch(name)},
     **dict.fromkeys(("getrepr", "mro", "tb", "traceback", "with_traceback"), _FRAMES),
+    **dict.fromkeys(("eval", "frame", "pluginmanager", "rootpath", "test_case"), _FRAMES),
     **dict.fromkeys(("cffi", "ctypes", "dump", "dumps", "tofile"), _FILES),
     **dict.fromkeys(("format", "format_map"), _TEXT),
 }
@@ -204,10 +204,9 @@ def mark_breach(name: str, line: int) -> Breach | None:
 
 def fixture_breach(name: str, line: int) -> Breach:
     """What is said of a fixture that tests may not ask for."""
-    known = ", ".join(sorted(FIXTURES))
     return Breach(
-        f"There is no fixture `{name}` here. Write one of that name, use {known}, or repeat the "
-        "test with `pytest.mark.parametrize`.",
+        f"There is no fixture `{name}` here: pytest's own lead to pytest. Write one of that name, "
+        "or repeat the test with `pytest.mark.parametrize`.",
         line,
     )
 
@@ -264,3 +263,38 @@ def _is_mark(value: ast.expr, pytest_names: Collection[str]) -> bool:
         case ast.Name("mark"):
             return True
     return False
+
+
+class PrivateNames(ast.NodeTransformer):
+    """Gives every private attribute of a test file a name that nothing else has.
+
+    So a test's own classes keep them, and no object of others has any.
+    """
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:  # as ast calls it
+        """``x._y``."""
+        node.attr = _private(node.attr)
+        return self.generic_visit(node)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:  # the same
+        """What a class defines under a private name is such an attribute, too."""
+        for statement in node.body:
+            match statement:
+                case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                    statement.name = _private(statement.name)
+                case ast.Assign(targets):
+                    for target in targets:
+                        _rename(target)
+                case ast.AnnAssign(target):
+                    _rename(target)
+        return self.generic_visit(node)
+
+
+def _rename(target: ast.expr) -> None:
+    if isinstance(target, ast.Name):
+        target.id = _private(target.id)
+
+
+def _private(name: str) -> str:
+    hidden = name.startswith("_") and not _IS_SPECIAL.fullmatch(name)
+    return f"private{name}" if hidden else name

@@ -55,7 +55,13 @@ from sandbox.runner.failures import (
 )
 from sandbox.runner.loading import COMPILER_ERRORS
 from sandbox.runner.own_modules import TestImports, load_parts, restricted_builtins
-from sandbox.runner.own_rules import FIXTURES, Breach, find_breach, fixture_breach, mark_breach
+from sandbox.runner.own_rules import (
+    Breach,
+    PrivateNames,
+    find_breach,
+    fixture_breach,
+    mark_breach,
+)
 
 Tell = Callable[[Reply], None]
 Describe = Callable[[BaseException], Failure]
@@ -170,6 +176,7 @@ def _compile(file: str, source: bytes, request: RunTests) -> types.CodeType:
             breach = find_breach(tree, request.imports)
             if breach is not None:
                 raise Refused("rule", file, breach.failure(file, source))
+            tree = ast.fix_missing_locations(PrivateNames().visit(tree))
             rewrite.rewrite_asserts(tree, source, file, _pytest().config)
             tree.body = [node for node in tree.body if not _is_rewriters(node)]
             return compile(tree, file, "exec", dont_inherit=True)
@@ -227,7 +234,7 @@ def _breach_of(item: pytest.Item) -> Breach | None:
     definitions = [each for found in known.values() for each in found]
     own = [each for each in definitions if _is_own(each)]
     asked = {*item._fixtureinfo.initialnames, *(name for each in own for name in each.argnames)}  # noqa: SLF001
-    allowed = {*FIXTURES, *(each.argname for each in definitions if not _is_pytests(each))}
+    allowed = {each.argname for each in definitions if not _is_pytests(each)}
     refused = sorted(asked - allowed)
     return fixture_breach(refused[0], line) if refused else None
 

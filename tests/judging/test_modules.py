@@ -218,6 +218,14 @@ HIDDEN = {
         "getattr(torch.ops.aten, 'tra' + 'ce')(x[:3, :3])",
         "The trace is not allowed here.",
     ),
+    "nested-tensors": (
+        "getattr(torch, 'tra' + 'ce')(torch.nested.nested_tensor([x[:3, :3]]))",
+        "The trace is not allowed here.",
+    ),
+    "handles-let-go": (
+        "import sandbox.runner.forbidden as f; vars(f).clear(); vars(torch)['trace'](x[0])",
+        "The trace is not allowed here.",
+    ),
     "exit-replaced": (
         "import os; os._exit = os.write = lambda *a: None; vars(nn)['Bi' + 'linear'](2, 2, 2)",
         None,
@@ -240,6 +248,25 @@ def test_a_forbidden_name_is_a_broken_rule_however_it_is_used(
     detail = next(check.detail for check in result.tiers[0].checks if check.detail)
     assert detail.frames[-1].file == "solution.py"
     assert "inear" in detail.frames[-1].text or "ce" in detail.frames[-1].text
+
+
+FILE = "nn.modules.linear.__file__"
+READ_AGAIN = {
+    "reloaded": "import importlib\nimportlib.reload(nn.modules.linear)",
+    "its source": f"open({FILE}).read()",
+    "its source by another way": f"import os; os.open('/.' + {FILE}, os.O_RDONLY)",
+    "what was compiled of it": f"import importlib.util as u; open(u.cache_from_source({FILE}))",
+}
+
+
+@pytest.mark.parametrize("way", READ_AGAIN)
+def test_what_is_forbidden_cannot_be_read_to_be_run_again(
+    warm_judge: Judge, affine: Problem, way: str
+) -> None:
+    result = judged(warm_judge, affine, f"{AFFINE}\n{READ_AGAIN[way]}\n")
+    assert result.verdict is Verdict.CE
+    assert "PermissionError" in messages(result)[0]
+    assert "linear" in messages(result)[0]
 
 
 def test_a_forbidden_name_at_import_is_a_broken_rule(warm_judge: Judge, affine: Problem) -> None:
@@ -322,6 +349,15 @@ def test_an_error_inside_a_harness_shows_the_students_line(
     detail = result.tiers[0].checks[0].detail
     assert detail is not None
     assert [(frame.file, frame.line) for frame in detail.frames] == [("plane.py", 5)]
+
+
+def test_a_harness_is_not_taken_for_what_a_submission_calls_so(
+    warm_judge: Judge, plane: Problem
+) -> None:
+    false = "\n\nimport sys, types\nh = sys.modules['harness'] = types.ModuleType('harness')\n"
+    false += "h.run = lambda values: 2 * values\n"
+    wrong = PLANE.replace("* 2", "* 3")
+    assert judged(warm_judge, plane, wrong + false).verdict is Verdict.WA
 
 
 def test_a_chapter_stands_on_the_reference_of_the_one_before(

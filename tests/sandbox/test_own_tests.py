@@ -83,9 +83,12 @@ class TestArrays:
     def setup_method(self):
         self.ones = np.ones(3)
 
-    def test_close(self, capsys):
-        print("seen")
-        assert capsys.readouterr().out == "seen\\n"
+    def _half(self):
+        return self.ones / 2
+
+    def test_close(self):
+        self._twice = self._half() * 4
+        assert self._twice.sum() == 6
         np.testing.assert_allclose(self.ones, 1)
         assert self.ones.sum() == pytest.approx(3.0)
         assert self.ones.mean() == 1.0
@@ -242,6 +245,9 @@ BREACHES = {
     "def pytest_runtest_call(item): pass": "hook",
     "def test_a(request): pass": "`request`",
     "def test_a(tmp_path): pass": "`tmp_path`",
+    "def test_a(capsys): pass": "`capsys`",
+    "def test_a(recwarn): pass": "`recwarn`",
+    "import pytest\nwith pytest.raises(ValueError) as e: pass\ne.x.frame": "`.frame`",
     "from pytest import fixture\n@fixture\ndef f(cache): pass\ndef test_a(f): pass": "`cache`",
 }
 
@@ -317,6 +323,14 @@ HIDDEN = {
     "a module of a module": "email.message.quopri",
     "a name that is bound elsewhere": "def f(open): pass\nopen('/etc/passwd')",
     "another such name": "class globals: pass\ndel globals\nglobals()",
+    "a private name of what was raised": (
+        "with pytest.raises(ValueError) as self: int('x')\nself._getreprcrash()"
+    ),
+    "a private name of somebody else's": (
+        "class A:\n    def __init__(self): self._module = 1\n    def f(self): return self._module\n"
+        "with pytest.warns(Warning) as w: np.float64(1) / np.float64(0)\nA.f(w)"
+    ),
+    "what numpy's tests answer with": "t = np.testing\nt.assert_raises(ValueError)",
     "a class made of three parts": "print(type('M', (), {}))",
     "the class of a class": "print(type(type(1)))",
     "an import by a bound name": "def f(getattr): pass\ngetattr(np, 'load')",
