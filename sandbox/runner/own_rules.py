@@ -67,7 +67,7 @@ _CODE_NAME = re.compile(r"(tb|f|gi|co|cr|ag)_\w+")
 _ATTRIBUTES = {
     **{name: _FRAMES for kind in _CODE_KINDS for name in vars(kind) if _CODE_NAME.fullmatch(name)},
     **dict.fromkeys(("getrepr", "mro", "tb", "traceback", "with_traceback"), _FRAMES),
-    **dict.fromkeys(("eval", "frame", "pluginmanager", "rootpath", "test_case"), _FRAMES),
+    **dict.fromkeys(("frame", "pluginmanager", "rootpath", "test_case"), _FRAMES),
     **dict.fromkeys(("cffi", "ctypes", "dump", "dumps", "tofile"), _FILES),
     **dict.fromkeys(("format", "format_map"), _TEXT),
 }

@@ -303,6 +303,12 @@ def test_a(input):
     assert "real" in str(raised.value)
     assert f"{math.pi:.2f}" == "3.14" and math.sqrt(2) == approx(1.414, abs=1e-3)
     assert message.Message is Message
+    class Module:
+        training = True
+        def eval(self): self.training = False
+    module = Module()
+    module.eval()
+    assert not module.training
     for i in range(3):
         try:
             x[i, i + 1]
