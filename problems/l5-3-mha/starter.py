@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from tinyllm import PCG32, Linear, Module, Tensor
-from tinyllm.xfmr.attention import scaled_dot_product_attention  # noqa: F401
+from tinyllm.xfmr.attention import scaled_dot_product_attention
 
 
 class MultiHeadAttention(Module):
