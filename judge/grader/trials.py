@@ -31,7 +31,7 @@ class Variant:
     def words(self) -> str:
         """What it is, for the exercise's author."""
         if self.mutant is not None:
-            return f"the mutant {self.mutant.id}"
+            return f"the mutant {self.mutant.title!r}"
         return "the reference" if self.role == "reference" else "an accepted solution"
 
 
