@@ -41,7 +41,7 @@ from judge.own_tests import public_names
 from judge.problem import Problem
 from judge.slots import START_PATIENCE_S
 from sandbox.boxes import Box, BoxSpec, Role, SandboxError
-from sandbox.protocol import ChannelError
+from sandbox.protocol import ChannelError, ConnectionLost
 
 OPEN_PATIENCE_S = 60.0
 CHECK_PATIENCE_FACTOR = 2.0  # of the wall limit: what one check may use for itself
@@ -173,6 +173,8 @@ class GraderBox:
         try:
             self._box.send(message, [payload] if payload else [], deadline)
         except ChannelError as error:
+            if isinstance(error, ConnectionLost):  # `_listen` finds out too, but maybe too late
+                self.gone = True
             raise Lost(f"the grader box is gone: {error}") from None
         finally:
             self._sending.release()
