@@ -288,12 +288,17 @@ def _files_in_box(pid: int) -> Iterator[str]:
 
 
 def _memory_bytes(pid: int) -> int:
-    """What the processes of the box hold and what lies in its folders in memory."""
+    """What the processes of the box hold and what lies in its folders in memory.
+
+    A group that the box shares with us, and with whatever else runs here, says nothing about it.
+    """
+    ours = (_PROC / "self" / "cgroup").read_text().splitlines()
     for line in (_PROC / str(pid) / "cgroup").read_text().splitlines():
         _, controllers, group = line.split(":", 2)
         parent = cgroups.ROOT / controllers if controllers == "memory" else cgroups.ROOT
         file = parent / group.lstrip("/") / "memory.stat"
-        if controllers in ("memory", "") and group != "/" and file.exists():
+        own = group != "/" and line not in ours
+        if controllers in ("memory", "") and own and file.exists():
             counts = dict(each.split() for each in file.read_text().splitlines())
             return sum(int(counts.get(name, 0)) for name in _HELD)
     return sum(resident_bytes(each) for each in (pid, *descendants(pid)))

@@ -96,6 +96,8 @@ def test_a_named_mistake_fails_in_its_tier_and_gets_its_hint(
     assert hints == ([(mutant.id, mutant.hint)] if mutant.pitfall else [])
 
 
+# In one sandbox: what differs between the two has been seen by then, on all the mutants.
+@pytest.mark.parametrize("launcher", ["bwrap"], indirect=True)
 @pytest.mark.parametrize(("problem", "kept"), REJECTED)
 def test_a_kept_wrong_solution_fails_in_its_tier(
     warm_judge: Judge, problem: Problem, kept: KeptSubmission

@@ -17,7 +17,7 @@ def look_at(value, where):
 
 
 for name, module in list(sys.modules.items()):
-    if name.split(".")[0] in ("judge", "pytest", "_pytest", "problems"):
+    if name.split(".")[0] in ("judge", "problems"):
         raise RuntimeError(f"{name} is imported here")
     for attribute, value in list(getattr(module, "__dict__", {}).items()):
         look_at(value, f"{name}.{attribute}")
