@@ -40,6 +40,7 @@ from judge.commands.terminal import (
     Status,
     announce,
     console,
+    print_json,
     progress_on,
     tell_left_out,
 )
@@ -191,8 +192,7 @@ class Session:
 
     def _print(self, result: Result, path: Path) -> None:
         if self.json:
-            sys.stdout.buffer.write(result.model_dump_json().encode() + b"\n")  # in any locale
-            sys.stdout.buffer.flush()
+            print_json(result)
             return
         show(self.out, report(result, str(path)))
         replay = f"judge run {self.problem.slug} {shlex.quote(str(path))} --seed {result.seed}"

@@ -129,7 +129,7 @@ class Problem:
             forbidden=[Forbidden(entry.name, entry.rule) for entry in self.manifest.forbidden],
         )
 
-    @property
+    @cached_property
     def needed_modules(self) -> dict[str, bytes]:
         """The reference solutions of exercises that this one builds on, by path in the library."""
         return {path: source for paths in self._needed.values() for path, source in paths.items()}

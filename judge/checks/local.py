@@ -25,7 +25,7 @@ from judge.checks.submission import (
 )
 from sandbox.arrays import Subject, build, encode_result
 from sandbox.protocol import Parameter, Setting
-from sandbox.runner.calls import load_state, use
+from sandbox.runner.calls import construct, use
 from sandbox.runner.failures import describe_exception
 from sandbox.runner.loading import load_submission
 
@@ -98,11 +98,7 @@ def _use(
     function: Callable[..., Any], subject: Subject, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> object:
     """Make the object and use it, with gradients to the very tensors that are its state."""
-    made = function(*subject.args, **subject.kwargs)
-    if subject.state is not None:
-        load_state(made, subject.state)
-    if subject.training is not None:
-        made.train(subject.training)
+    made = construct(function, subject.args, subject.kwargs, subject.state, subject.training)
     if subject.state is None:
         return use(made, subject.method, subject.attributes, args, kwargs)
     state = {f"made.{name}": tensor for name, tensor in subject.state.items()}

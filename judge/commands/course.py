@@ -7,7 +7,6 @@ means that a chapter cannot be judged yet, because one it builds on is not passe
 from __future__ import annotations
 
 import difflib
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -27,6 +26,7 @@ from judge.commands.terminal import (
     announce,
     console,
     fail,
+    print_json,
     progress_on,
 )
 from judge.course.passes import Grades, Passes
@@ -299,8 +299,7 @@ class _Bench:
 
     def _tell(self, result: Result, label: str) -> Status:
         if self.json:
-            sys.stdout.buffer.write(result.model_dump_json().encode() + b"\n")  # in any locale
-            sys.stdout.buffer.flush()
+            print_json(result)
         else:
             show(self.out, report(result, label))
             self.out.print()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -19,7 +18,15 @@ from judge.client import (
     is_loopback,
     kept_token,
 )
-from judge.commands.terminal import Status, announce, console, fail, progress_on, tell_left_out
+from judge.commands.terminal import (
+    Status,
+    announce,
+    console,
+    fail,
+    print_json,
+    progress_on,
+    tell_left_out,
+)
 from judge.own_tests import OWN_TESTS
 from judge.progress import Tiered
 from judge.render import note, report, show
@@ -115,8 +122,7 @@ def token_for(settings: Settings, address: str) -> str:
 
 def _print(result: Result, path: Path, address: str, *, json: bool) -> None:
     if json:
-        sys.stdout.buffer.write(result.model_dump_json().encode() + b"\n")  # in any locale
-        sys.stdout.buffer.flush()
+        print_json(result)
         return
     out = console(stderr=False)
     show(out, report(result, str(path)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from enum import IntEnum, StrEnum
 from pathlib import Path
 from typing import NoReturn
@@ -12,6 +13,7 @@ from rich.console import Console
 
 from judge.progress import LineProgress, LiveProgress, Progress, SilentProgress
 from judge.render import safe
+from judge.results import Result
 from judge.sources import left_out
 from judge.verdicts import Verdict
 from sandbox.text import one_line
@@ -58,6 +60,12 @@ def progress_on(screen: Console, *, json: bool) -> Progress:
     if screen.is_terminal:
         return LiveProgress(screen)
     return SilentProgress() if json else LineProgress(screen)
+
+
+def print_json(result: Result) -> None:
+    """Print a result as one line of JSON: in UTF-8, whatever the locale."""
+    sys.stdout.buffer.write(result.model_dump_json().encode() + b"\n")
+    sys.stdout.buffer.flush()
 
 
 def announce(words: str) -> None:

@@ -215,7 +215,7 @@ class Grading:
         self._import_left_s = IMPORT_FACTOR * job.limits.wall_s
         setting = self._pack.setting
         own = structs.replace(setting, library={**setting.library, **job.dependencies})
-        self._sources = Load(job.files, own, students_seed(job.seed))
+        self._sources = Load(job.files, own, _students_seed(job.seed))
         self._verdicts: dict[str, Verdict] = {}
         self._ended = False
         self._timed_ms = 0.0
@@ -384,7 +384,7 @@ class Grading:
                 if run.recorded_bytes > RECORDED_BYTES:
                     return []
                 records = [*run.failed_records, *run.passed_records]
-                return diagnose(self._pack, records, students_seed(self._job.seed))
+                return diagnose(self._pack, records, _students_seed(self._job.seed))
         return []
 
     # --- the runner ------------------------------------------------------------------------
@@ -436,7 +436,7 @@ class Grading:
             self._timed_ms = inside_before_ms + elapsed_ms
 
 
-def students_seed(seed: int) -> int:
+def _students_seed(seed: int) -> int:
     """For the generators in the student's process; says nothing about the seed of the inputs."""
     digest = hashlib.sha256(f"student {seed}".encode()).digest()
     return int.from_bytes(digest[:4], "big")

@@ -6,8 +6,9 @@ mistake would have answered is found out by exactly what the submission was aske
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
@@ -37,20 +38,36 @@ def make_call(names: Mapping[str, object], call: Call, sent: DecodedArguments) -
     if call.instance is None:
         return Called(function(*args, **kwargs), list(sent.leaves))
     made = call.instance
-    subject = function(
-        *(sent.value(value) for value in made.args),
-        **{name: sent.value(value) for name, value in made.kwargs.items()},
+    subject = construct(
+        function,
+        [sent.value(value) for value in made.args],
+        {name: sent.value(value) for name, value in made.kwargs.items()},
+        None if made.state is None else _state(made.state, sent),
+        made.training,
     )
     leaves = list(sent.leaves)
     if made.state is not None:
-        load_state(subject, _state(made.state, sent))
         _stand_in(leaves, subject, made.state)
-    if made.training is not None:
-        subject.train(made.training)
     return Called(use(subject, made.method, made.attributes, args, kwargs), leaves)
 
 
-def load_state(subject: object, state: Mapping[str, torch.Tensor]) -> None:
+def construct(
+    function: Callable[..., Any],
+    args: Sequence[object],
+    kwargs: Mapping[str, object],
+    state: Mapping[str, torch.Tensor] | None,
+    training: bool | None,
+) -> Any:
+    """An object with a state loaded into it and in a mode, where these are given."""
+    subject = function(*args, **kwargs)
+    if state is not None:
+        _load_state(subject, state)
+    if training is not None:
+        subject.train(training)
+    return subject
+
+
+def _load_state(subject: object, state: Mapping[str, torch.Tensor]) -> None:
     """Give a module the dtype of a state and load it, strictly."""
     dtypes = [tensor.dtype for tensor in state.values() if tensor.is_floating_point()]
     if dtypes:
