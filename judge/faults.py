@@ -6,6 +6,7 @@
     +-- Untried           ... and nothing of the submission has run: it had no part in it
     Lost                  one try ended without a verdict; another may succeed
     +-- RunnerLost        ... because the runner box is gone or does not answer
+    +-- JobEnded          ... because its process in the grader box ended
 
 A `JudgeFault` leaves `judge.judging`; a `Lost` never does.
 """
@@ -35,3 +36,7 @@ class Lost(Exception):
 
 class RunnerLost(Lost):
     """The runner box is gone or does not answer; another has to be started."""
+
+
+class JobEnded(Lost):
+    """The process of a job ended without an answer, or was ended because it took too long."""

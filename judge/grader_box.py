@@ -14,8 +14,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+import msgspec
+
 from judge.events import EVENT, Event
-from judge.faults import BrokenChecks, Lost, NotStarted, RunnerLost
+from judge.faults import BrokenChecks, JobEnded, Lost, NotStarted, RunnerLost
 from judge.grader.messages import (
     CheckCard,
     FromGrader,
@@ -33,6 +35,7 @@ from judge.grader.messages import (
     ProblemBroken,
     ProblemOpened,
     ProblemPack,
+    Rehearsed,
     StartJob,
     ToGrader,
     encode,
@@ -129,6 +132,19 @@ class GraderBox:
                         raise RunnerLost(reason) if by_runner else Lost(reason)
                     case _:
                         raise Lost("the grader answered out of turn")
+
+    def rehearse(self, job: Job, patience_s: float) -> Rehearsed:
+        """What the rehearsal of `job` came to. Raises `Lost`."""
+        with self._inbox(job.id) as inbox:
+            self._send(StartJob(job.id), encode(job))
+            received = _next(inbox, patience_s)
+            match received.message:
+                case JobEvent():
+                    return msgspec.msgpack.decode(received.payload, type=Rehearsed)
+                case JobLost(reason=reason):
+                    raise JobEnded(reason)
+                case _:
+                    raise Lost("the grader answered out of turn")
 
     def answers(self) -> bool:
         """Whether it answers a question now. It always does at once, unless it was stopped."""

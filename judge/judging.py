@@ -27,8 +27,15 @@ from types import TracebackType
 from typing import Self
 
 from judge.events import Event, Finished, Restarted
-from judge.faults import BrokenChecks, JudgeFault, Lost, NotStarted, RunnerLost, Untried
-from judge.grader.messages import CheckCard, Job, JobLimits
+from judge.faults import BrokenChecks, JobEnded, JudgeFault, Lost, NotStarted, RunnerLost, Untried
+from judge.grader.messages import (
+    REHEARSAL_FACTOR,
+    CheckCard,
+    Job,
+    JobLimits,
+    Rehearsal,
+    Rehearsed,
+)
 from judge.grader.trials import REFERENCE_RUNS
 from judge.grader_box import GraderBox, grader_spec, wait_for_grader
 from judge.own_tests import MAX_TEST_FILES, is_tests_file
@@ -165,6 +172,34 @@ class Judge:
             return self._running_grader().open(problem)
         except Lost as lost:
             raise JudgeFault(f"the grader cannot be used: {lost}") from None
+
+    def rehearse(self, problem: Problem, rehearsal: Rehearsal, seed: int) -> Rehearsed:
+        """Run code of the problem's own beside its checks, in the grader box; no slot is taken.
+
+        Code that takes its process along is `refused`. Raises `JudgeFault`.
+        """
+        job = Job(
+            id=f"rehearsal-{secrets.token_hex(8)}",
+            version=problem.version,
+            files={},
+            seed=seed,
+            limits=JobLimits.of(problem.limits),
+            runner="",
+            tiers=0,
+            sent_s=time.monotonic(),
+            rehearsal=rehearsal,
+        )
+        for number in range(1, TRIES + 1):
+            try:
+                grader = self._running_grader()
+                grader.open(problem)
+                return grader.rehearse(job, REHEARSAL_FACTOR * rehearsal.budget_s + 60)
+            except JobEnded as ended:
+                return Rehearsed([], f"its process ended: {ended}")
+            except Lost as lost:
+                if number == TRIES:
+                    raise JudgeFault(f"a rehearsal failed {TRIES} times ({lost})") from None
+        raise AssertionError("the loop returns or raises")
 
     # --- submissions -------------------------------------------------------------------------
 

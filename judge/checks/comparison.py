@@ -17,6 +17,7 @@ import numpy as np
 import torch
 
 from judge.checks.failures import CheckFailure, fail
+from judge.checks.margins import note_margin
 from judge.checks.plain import (
     LIBRARY_NAMES,
     Dtype,
@@ -209,7 +210,9 @@ def _refuse_not_finite(got: PlainArray, want: PlainArray, what: str) -> None:
 
 def _compare(got: PlainArray, want: PlainArray, what: str, tolerance: Tolerance) -> None:
     error, size = _distance(got, want), np.abs(want.numbers)
-    within = error <= tolerance.atol + tolerance.rtol * size
+    limit = np.asarray(tolerance.atol + tolerance.rtol * size)
+    note_margin(what, error, limit)
+    within = error <= limit
     if not within.all():
         _report(got, want, what, tolerance, error, size, ~within)
 

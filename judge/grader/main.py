@@ -26,6 +26,7 @@ import torch
 
 from judge.grader import session
 from judge.grader.messages import (
+    REHEARSAL_FACTOR,
     ChildEvent,
     ChildLostRunner,
     ChildStarted,
@@ -159,6 +160,8 @@ class Grader:
         link = Connection(ours, MAX_ARGUMENT_BYTES)
         now = time.monotonic()
         patience_s = _PATIENCE_S + _PATIENCE_FACTOR * job.limits.wall_s * job.tiers
+        if job.rehearsal is not None:
+            patience_s = REHEARSAL_FACTOR * job.rehearsal.budget_s
         child = _Child(job.id, link, now + patience_s, started=now)
         self._children[job.id] = child
         self._selector.register(ours, selectors.EVENT_READ, lambda: self._on_child(child))

@@ -13,6 +13,9 @@ from judge.results import ChartSource, Limits
 from sandbox.protocol import Setting
 
 REFERENCE = "reference.py"
+REHEARSAL_FACTOR = (
+    2.0  # of its budget: then what no alarm interrupts, such as an endless call, is killed
+)
 
 
 class GraderTier(Struct, frozen=True):
@@ -90,6 +93,25 @@ class JobLimits(Struct, frozen=True):
         return cls(limits.wall_s, limits.cpu_s, limits.output_bytes, limits.memory_bytes)
 
 
+class Rehearsal(Struct, frozen=True):
+    """Code of the problem's own, to be run beside its checks: in their process, without a runner.
+
+    Every check runs, whatever tier it is of, for `patience_s` at most, all of them for `budget_s`;
+    with `first_failure_only` no more of them than it takes to know that one fails. With `null` the
+    floating-point arrays that `source` returns are replaced by those of that null answer
+    (`judge.grader.nulls`). `order` is the seed that the checks are shuffled by; None leaves them
+    in the order they are written.
+    """
+
+    source: bytes
+    patience_s: float
+    budget_s: float
+    null: str = ""
+    first_failure_only: bool = False
+    order: int | None = None
+    threads: int = 1
+
+
 class Job(Struct, frozen=True):
     """One submission to judge, against an opened problem version, in the runner at `runner`.
 
@@ -98,7 +120,8 @@ class Job(Struct, frozen=True):
     there is no other file. `dependencies` take the place of
     modules of the problem's library, by path: what the student wrote for exercises that this one
     builds on. Charts are drawn in the name of `charts_of`. It may take as long as `tiers` times
-    what its limits allow.
+    what its limits allow. A `rehearsal` takes the place of everything that would need a runner, and
+    is answered by a single event, `Rehearsed`.
     """
 
     id: str
@@ -114,6 +137,40 @@ class Job(Struct, frozen=True):
     tests: dict[str, bytes] = {}
     dependencies: dict[str, bytes] = {}
     charts_of: ChartSource = "submission"
+    rehearsal: Rehearsal | None = None
+
+
+class ComparedMargin(Struct, frozen=True):
+    """A comparison of a check: its largest error as a share of the limit, below 1 where it held."""
+
+    what: str
+    share: float
+
+
+class RehearsedCheck(Struct, frozen=True):
+    """What one check came to: `error` is None, or what it said.
+
+    `late` when it did not end in time.
+    """
+
+    tier: str
+    id: str
+    error: str | None
+    wall_ms: float
+    late: bool = False
+    margins: list[ComparedMargin] = []
+
+
+class Rehearsed(Struct, frozen=True):
+    """What a `Rehearsal` came to; no check was run when the code was `refused`, and why."""
+
+    checks: list[RehearsedCheck]
+    refused: str = ""
+
+    @property
+    def failures(self) -> dict[str, str]:
+        """What the failing checks said, by id."""
+        return {check.id: check.error for check in self.checks if check.error is not None}
 
 
 class OpenProblem(Struct, frozen=True, tag="open"):
@@ -206,7 +263,10 @@ class ChildStarted(Struct, frozen=True, tag="child"):
 
 
 class ChildEvent(Struct, frozen=True, tag="child-event"):
-    """An event of the job, as JSON in the payload; `last` is true for `Finished`."""
+    """An event of the job, as JSON in the payload; `last` is true for `Finished`.
+
+    The one event of a rehearsal is a `Rehearsed`, msgpack-encoded.
+    """
 
     last: bool
 
@@ -237,6 +297,6 @@ class SessionBroken(Struct, frozen=True, tag="session-broken"):
 FromSession = SessionOpened | SessionBroken
 
 
-def encode(pack: ProblemPack | Job) -> bytes:
+def encode(pack: ProblemPack | Job | Rehearsed) -> bytes:
     """A payload."""
     return msgspec.msgpack.encode(pack)

@@ -38,9 +38,11 @@ from judge.grader.messages import (
     SessionBroken,
     SessionOpened,
     StartJob,
+    encode,
 )
 from judge.grader.mutation import MutationGrading
 from judge.grader.patience import OutOfPatience, interrupted_after
+from judge.grader.rehearsal import rehearse
 from judge.grader.runner import RunnerUnavailable
 from sandbox.protocol import (
     MAX_ARGUMENT_BYTES,
@@ -257,6 +259,10 @@ class _PausedSession:
         connection.send(ChildStarted(os.getpid()))
         _, payload = connection.receive(StartJob)
         job: Job = decoder_of(Job).decode(payload)
+        if job.rehearsal is not None:
+            rehearsed = rehearse(checks, self.check_runner, job.rehearsal, job.seed)
+            connection.send(ChildEvent(last=True), [encode(rehearsed)])
+            return
         emit = _EventSink(connection)
         own = self._pack.own_tests
         try:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from judge.checks import CheckInfo, LocalSubmission
+from judge.grader.nulls import NULLS, Nulled
 from judge.problem import Problem, list_slugs, load_problem
 from tests.problems.local_session import LocalSession, failing_tiers, in_session
-from tests.problems.nulls import NULLS, Nulled
 
 ROOT = Path(__file__).parents[2] / "problems"
 SLUGS = list_slugs(ROOT)
