@@ -13,8 +13,7 @@ from judge.results import ChartSource, Limits
 from sandbox.protocol import Setting
 
 REFERENCE = "reference.py"
-REHEARSAL_FACTOR = (
-    2.0  # of its budget: then what no alarm interrupts, such as an endless call, is killed
+REHEARSAL_FACTOR = 2.0  # of its budget: then what no alarm interrupts (an endless call) is killed
 )
 
 

@@ -52,19 +52,23 @@ class Nulled(Submission):
     replace: Replace
 
     def names(self) -> Sequence[str]:
+        """Those of `right`."""
         return self.right.names()
 
     def signature(self, name: str, /) -> Signature | None:
+        """That of `right`."""
         return self.right.signature(name)
 
     def call(
         self, name: str, args: Sequence[Any], kwargs: Mapping[str, Any], subject: Subject | None
     ) -> Any:
+        """What `right` answers, with other arrays."""
         return self._null(self.right.call(name, args, kwargs, subject), args, kwargs, subject)
 
     def call_and_compare(
         self, name: str, args: Sequence[Any], kwargs: Mapping[str, Any], subject: Subject | None
     ) -> Observation:
+        """The same, and what `right` changed."""
         seen = self.right.call_and_compare(name, args, kwargs, subject)
         return replace(seen, value=self._null(seen.value, args, kwargs, subject))
 

@@ -4,8 +4,8 @@ Theory of operation
 -------------------
 A proof of a folder is a list of cases, each a claim that was put to the test:
 
-- *in boxes*, as a student's submission is judged: the reference on many seeds, the other right ways,
-  named mistakes, kept wrong solutions, the starter (`judge.proof.boxed`);
+- *in boxes*, as a student's submission is judged: the reference on many seeds, the other right
+  ways, named mistakes, kept wrong solutions, the starter (`judge.proof.boxed`);
 - *beside the checks*, in the grader box and without a runner, which is ten times cheaper and good
   enough for code of the folder's own: null answers, the mutants that a machine makes of the
   reference, orders and threads, and how close comparisons come to their limits

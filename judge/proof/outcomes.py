@@ -1,7 +1,7 @@
 """What a proof comes to: the records that reports print and commands write as JSON.
 
-A `Proof` is of one problem. It is made of `Case`s, each one claim about the folder; a case that does
-not hold has a `Finding` with file, line and what to do.
+A `Proof` is of one problem. It is made of `Case`s, each one claim about the folder; a case that
+does not hold has a `Finding` with file, line and what to do.
 """
 
 from __future__ import annotations
@@ -166,6 +166,6 @@ class Proof(Record):
 
     @property
     def kill_rate(self) -> float | None:
-        """Share of the made mutants that the checks kill, but for equivalent ones; None for none."""
+        """Share of the made mutants, but for equivalent ones, that are killed; None for none."""
         counted = [mutant for mutant in self.made if not mutant.equivalent]
         return fmean(bool(mutant.killed_by) for mutant in counted) if counted else None
