@@ -14,7 +14,6 @@ from sandbox.protocol import Setting
 
 REFERENCE = "reference.py"
 REHEARSAL_FACTOR = 2.0  # of its budget: then what no alarm interrupts (an endless call) is killed
-)
 
 
 class GraderTier(Struct, frozen=True):

@@ -44,10 +44,9 @@ def test_a_null_answer_replaces_what_is_returned(rehearse) -> None:  # type: ign
 
 
 def test_the_first_failure_ends_it_when_that_is_all_one_wants(rehearse) -> None:  # type: ignore[no-untyped-def]
-    assert len(rehearse(b"def double(x):\n    raise OSError\n").checks) == 2
-    assert (
-        len(rehearse(b"def double(x):\n    raise OSError\n", first_failure_only=True).checks) == 1
-    )
+    wrong = b"def double(x):\n    raise OSError\n"
+    assert len(rehearse(wrong).checks) == 2
+    assert len(rehearse(wrong, first_failure_only=True).checks) == 1
 
 
 def test_code_that_hangs_is_late_and_the_next_rehearsal_runs(rehearse) -> None:  # type: ignore[no-untyped-def]
