@@ -1,12 +1,13 @@
 # Needs Python 3.11 or newer and make; everything else is installed into .venv.
 # PYTHON chooses the interpreter, PIP_ARGS is added to `pip install` (another index, say), SERVE_ARGS
-# to `judge serve` (another port, say); TEST_ARGS are pytest's, in place of sharing the tests out
-# among two processes.
+# to `judge serve` (another port, say), PROVE_ARGS to `judge verify`; TEST_ARGS are pytest's, in place
+# of sharing the tests out among three processes: two wait for a sandbox most of the time.
 
 PYTHON ?= python3
 PIP_ARGS ?=
 SERVE_ARGS ?=
-TEST_ARGS ?= --numprocesses 2
+PROVE_ARGS ?=
+TEST_ARGS ?= --numprocesses 3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
@@ -14,7 +15,7 @@ PAGE := web/dist/.built-from
 WEB_SOURCES := $(shell find web -type d \( -name node_modules -o -name dist \) -prune -o -type f -print)
 
 .DEFAULT_GOAL := help
-.PHONY: help serve setup image demo test chaos lint format clean
+.PHONY: help serve setup image demo prove test chaos lint format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -29,6 +30,9 @@ image: setup ## build the image for Docker boxes, where an engine answers
 
 demo: image ## judge the reference, an alternative and three known mistakes
 	@$(BIN)/python scripts/demo.py
+
+prove: image ## prove all exercises; what was proven before is not judged again
+	$(BIN)/judge verify $(PROVE_ARGS)
 
 test: image ## run all tests
 	$(BIN)/python scripts/build_page.py npm test
@@ -57,7 +61,7 @@ $(STAMP): pyproject.toml
 	@$(PYTHON) scripts/check_python.py
 	@echo 'installing into $(VENV): some minutes the first time, torch is large'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install -qq $(PIP_ARGS) --editable '.[charts,dev]'
+	$(BIN)/python -m pip install -qq $(PIP_ARGS) --editable '.[authors,charts,dev]'
 	@touch $@
 
 $(PAGE): $(STAMP) $(WEB_SOURCES)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,9 +20,11 @@ from judge.results import Chart
 
 VEGA_LITE = "6.4"
 PNG_SCALE = 2.0
+OPTIONS: dict[str, Any] = {"vl_version": VEGA_LITE, "allowed_base_urls": []}
 # How a picture looks where its specification does not say. A picture is a file, whoever shows it:
 # it brings its own paper. The page has a theme of its own, in web/src/charts/theme.ts.
 INK, QUIET, LINE = "#1c1e26", "#5b5e6b", "#dcdde1"
+IN_THE_DARK = {INK: "#e6e7ec", QUIET: "#a2a5b3", LINE: "#33353f"}
 FONT = "system-ui, Roboto, Helvetica, Arial, sans-serif"
 THEME: dict[str, JsonValue] = {
     "background": "#ffffff",
@@ -65,14 +68,38 @@ def draw(chart: Chart) -> Drawing:
     """Render a chart; raises `ChartsUnavailable` or `UndrawableChart`."""
     renderer = load_renderer()
     spec = self_contained(chart)
-    options = {"vl_version": VEGA_LITE, "allowed_base_urls": [], "config": THEME}
+    with _author_told(chart):
+        svg = renderer.vegalite_to_svg(spec, config=THEME, **OPTIONS)
+        png = renderer.vegalite_to_png(spec, scale=PNG_SCALE, config=THEME, **OPTIONS)
+    return Drawing(svg, png)
+
+
+def draw_on_paper(chart: Chart, *, dark: bool) -> str:
+    """Render a chart as SVG for a page, whose paper shows through; raises as `draw` does."""
+    look = {**(_darkened(THEME) if dark else THEME), "background": "transparent"}
+    renderer = load_renderer()
+    with _author_told(chart):
+        svg: str = renderer.vegalite_to_svg(self_contained(chart), config=look, **OPTIONS)
+    return svg
+
+
+def _darkened(theme: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    return {
+        key: _darkened(value) if isinstance(value, dict)
+        else IN_THE_DARK.get(value, value) if isinstance(value, str)
+        else value
+        for key, value in theme.items()
+    }  # fmt: skip
+
+
+@contextmanager
+def _author_told(chart: Chart) -> Iterator[None]:
+    """What the renderer refuses is an `UndrawableChart`."""
     try:
-        svg = renderer.vegalite_to_svg(spec, **options)
-        png = renderer.vegalite_to_png(spec, scale=PNG_SCALE, **options)
+        yield
     except ValueError as error:
         first_line = str(error).partition("\n")[0]
         raise UndrawableChart(f"the chart {chart.id!r} cannot be drawn: {first_line}") from None
-    return Drawing(svg, png)
 
 
 def write_charts(charts: Sequence[Chart], folder: Path, prefix: str) -> list[Path]:

@@ -33,6 +33,10 @@ from judge.charts import (
     write_charts,
 )
 from judge.commands import bench, course
+from judge.commands.dev import dev
+from judge.commands.gradescope import GradescopeFile, keep_for_gradescope
+from judge.commands.new import new
+from judge.commands.package import export, import_package
 from judge.commands.serve import serve, work
 from judge.commands.submit import submit
 from judge.commands.terminal import (
@@ -40,11 +44,14 @@ from judge.commands.terminal import (
     Status,
     announce,
     console,
+    fail,
     print_json,
     progress_on,
     tell_left_out,
 )
+from judge.commands.verify import verify
 from judge.doctor import diagnose, health_report, healthy
+from judge.gradescope import gradescope_results, unreadable_results
 from judge.judging import Judge, JudgeFault
 from judge.manifest import ProblemError
 from judge.problem import Problem, UnknownProblem, find_folder, load_problem
@@ -80,7 +87,12 @@ sandbox_app = typer.Typer(help="Manage the sandbox.", no_args_is_help=True, rich
 app.add_typer(sandbox_app, name="sandbox")
 app.command()(serve)
 app.command()(work)
+app.command()(new)
+app.command()(dev)
 app.command()(submit)
+app.command()(verify)
+app.command()(export)
+app.command("import")(import_package)
 app.command()(course.start)
 app.command("tests")(course.course_tests)
 app.command()(course.check)
@@ -138,6 +150,7 @@ def run(
         Path | None,
         typer.Option(metavar="DIR", help="Write the charts here, as SVG and PNG.", readable=False),
     ] = None,
+    gradescope: GradescopeFile = None,
 ) -> None:
     """Judge one or more submissions of a problem. No server is needed.
 
@@ -147,12 +160,12 @@ def run(
     problem = load_problem(find_folder(settings.problems, slug))
     if charts is not None:
         load_renderer()
-    submissions = read_all_sources(paths, problem)
+    submissions = _read(paths, problem, gradescope)
     if charts is not None:
         prepare_folder(charts)
     for path in paths:
         tell_left_out(path)
-    session = Session(problem, seed=seed, json=json, charts=charts)
+    session = Session(problem, seed=seed, json=json, charts=charts, gradescope=gradescope)
     launcher = choose_launcher(settings, sandbox.value if sandbox else None, announce)
     with ExitStack() as stack:
         with session.progress.starting():
@@ -160,6 +173,20 @@ def run(
         for number, (path, files) in enumerate(zip(paths, submissions, strict=True), start=1):
             session.judge_one(warm, path, files, number)
     raise typer.Exit(session.status)
+
+
+def _read(
+    paths: Sequence[Path], problem: Problem, gradescope: Path | None
+) -> list[dict[str, bytes]]:
+    """The files of all submissions; Gradescope is told what is missing from a student's folder."""
+    if gradescope is not None and len(paths) != 1:
+        fail("--gradescope takes one submission: its file holds one result.", Status.USAGE)
+    try:
+        return read_all_sources(paths, problem)
+    except UnreadableSources as error:
+        if gradescope is not None and paths[0].is_dir():
+            keep_for_gradescope(unreadable_results(str(error)), gradescope)
+        raise
 
 
 @dataclass
@@ -170,6 +197,7 @@ class Session:
     seed: int | None
     json: bool
     charts: Path | None
+    gradescope: Path | None = None
     status: Status = Status.ACCEPTED
     out: Console = field(default_factory=lambda: console(stderr=False))
     err: Console = field(default_factory=lambda: console(stderr=True))
@@ -183,6 +211,8 @@ class Session:
         """Judge one submission, the `number`-th from 1, and print its result."""
         with self.progress.following(self.problem, str(path)) as listener:
             result = judge.judge(self.problem, files, seed=self.seed, on_event=listener)
+        if self.gradescope:
+            keep_for_gradescope(gradescope_results(result), self.gradescope)
         self._print(result, path)
         if self.charts:
             self._write_charts(result, self.charts, f"{number}-{path.stem}")

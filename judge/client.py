@@ -102,6 +102,7 @@ class TierCard(BaseModel):
 
     id: str
     title: str
+    advisory: bool = False
 
 
 class FileCard(BaseModel):

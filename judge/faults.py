@@ -19,7 +19,13 @@ class JudgeFault(Exception):
 
 
 class BrokenChecks(JudgeFault):
-    """The checks of a problem cannot be collected; the message has the author's file and line."""
+    """The checks of a problem cannot be collected: the author's file and line, and why."""
+
+    def __init__(self, slug: str, file: str, line: int, message: str) -> None:
+        super().__init__(f"problems/{slug}/{file}:{line}: {message}")
+        self.file = file
+        self.line = line
+        self.message = message
 
 
 class NotStarted(JudgeFault):

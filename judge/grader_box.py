@@ -109,9 +109,7 @@ class GraderBox:
                 self._send(OpenProblem(problem.version), encode(pack_of(problem)))
                 answer = _next(inbox, OPEN_PATIENCE_S).message
             if isinstance(answer, ProblemBroken):
-                raise BrokenChecks(
-                    f"problems/{problem.slug}/{answer.file}:{answer.line}: {answer.message}"
-                )
+                raise BrokenChecks(problem.slug, answer.file, answer.line, answer.message)
             if not isinstance(answer, ProblemOpened):
                 raise Lost("the grader did not open the problem")
             self._catalogues[problem.version] = answer.checks
@@ -239,7 +237,8 @@ def pack_of(problem: Problem) -> ProblemPack:
         setting=problem.setting,
         reference=problem.reference,
         tiers=tuple(
-            GraderTier(tier.id, tier.checks, tier.requires, tier.visible) for tier in problem.tiers
+            GraderTier(tier.id, tier.checks, tier.requires, tier.visible, tier.advisory)
+            for tier in problem.tiers
         ),
         pitfalls=tuple(
             Pitfall(mutant.id, mutant.hint, problem.mutate(mutant))

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from judge.manifest import Fault, Manifest, Mutant
+from judge.manifest import Fault, Manifest, Mutant, MutantList
 from judge.toml_source import Location, TomlSource
 
 MANIFEST = "problem.toml"
@@ -25,6 +25,7 @@ PACKAGES = "packages"
 NEEDS = "needs"
 ACCEPTED = "submissions/accepted"
 REJECTED = "submissions/rejected"
+SUITES = "suites"
 MIN_ACCEPTED = 3
 MAX_LIBRARY_BYTES = 512 << 10  # a submission and its library are sent in one header of 1 MiB
 _MODULE_PATH = re.compile(r"(?:[A-Za-z_][A-Za-z0-9_]*/)+[A-Za-z_][A-Za-z0-9_]*\.py")
@@ -38,7 +39,7 @@ class Inspection:
     contents: Mapping[str, bytes]
     manifest: Manifest
     manifest_source: TomlSource
-    mutants: tuple[Mutant, ...]
+    known: MutantList
     mutants_source: TomlSource
 
     def faults(self) -> Iterator[Fault]:
@@ -53,6 +54,7 @@ class Inspection:
         yield from self._python()
         yield from self._checks()
         yield from self._mutants()
+        yield from self._equivalent()
         yield from self._submissions()
 
     def _names(self) -> Iterator[Fault]:
@@ -84,6 +86,7 @@ class Inspection:
         seen: list[str] = []
         first = self.manifest.tiers[0].id
         behind_first = {first}
+        yield from self._advisory_tiers()
         for index, tier in enumerate(self.manifest.tiers):
             if tier.id in seen:
                 yield self._manifest_fault(
@@ -106,6 +109,22 @@ class Inspection:
                 )
             yield from self._exists(tier.checks, ("tiers", index, "checks"))
             seen.append(tier.id)
+
+    def _advisory_tiers(self) -> Iterator[Fault]:
+        """What counts for nothing decides nothing either."""
+        advisory = {tier.id for tier in self.manifest.tiers if tier.advisory}
+        if self.manifest.tiers[0].advisory:
+            yield self._manifest_fault(
+                ("tiers", 0, "advisory"), "the first tier is advisory",
+                "remove `advisory`: all other tiers stand on the first one",
+            )  # fmt: skip
+        for index, tier in enumerate(self.manifest.tiers):
+            for name in () if tier.advisory else sorted(advisory.intersection(tier.requires)):
+                yield self._manifest_fault(
+                    ("tiers", index, "requires"),
+                    f"tier {tier.id} counts, but requires {name}, which is advisory",
+                    f"require a tier that counts, or write `advisory = true` for {tier.id} too",
+                )
 
     def _files(self) -> Iterator[Fault]:
         for name in _repeated(file.name for file in self.manifest.files):
@@ -172,7 +191,10 @@ class Inspection:
 
     def _own_tests(self) -> Iterator[Fault]:
         """What grades students' tests is there when they may hand some in, and only then."""
-        own, graded = self.manifest.tests, [mutant.id for mutant in self.mutants if mutant.graded]
+        own, graded = (
+            self.manifest.tests,
+            [mutant.id for mutant in self.known.mutants if mutant.graded],
+        )
         takes = any(file.role == "tests" for file in self.manifest.files)
         if takes != (own is not None):
             yield self._manifest_fault(
@@ -252,13 +274,13 @@ class Inspection:
                 yield Fault(path, line, f"two checks are called {name}", "rename one of them")
 
     def _mutants(self) -> Iterator[Fault]:
-        ids = [mutant.id for mutant in self.mutants]
+        ids = [mutant.id for mutant in self.known.mutants]
         for name in _repeated(ids):
             index = len(ids) - 1 - ids[::-1].index(name)
             yield self._mutant_fault(index, "id", f"two mutants are called {name!r}", "rename one")
         reference = self.contents.get(REFERENCE)
         sound = reference is not None and not any(self._compiles(REFERENCE, reference))
-        for index, mutant in enumerate(self.mutants):
+        for index, mutant in enumerate(self.known.mutants):
             yield from self._mutant(index, mutant)
             if sound:  # else its own fault is said already, once
                 yield from self._edit(index, mutant)
@@ -289,6 +311,21 @@ class Inspection:
         for fault in self._compiles(REFERENCE, mutant.apply(self.contents[REFERENCE])):
             message = f"{mutant.id}: the edited reference does not compile: {fault.message}"
             yield self._mutant_fault(index, "replace", message, "correct the replacement")
+
+    def _equivalent(self) -> Iterator[Fault]:
+        reference = stripped_lines(self.contents.get(REFERENCE, b"").decode(errors="replace"))
+        for index, entry in enumerate(self.known.equivalent):
+            line, becomes = stripped_lines(entry.line), stripped_lines(entry.becomes)
+            if reference and f"\n{line}\n" not in f"\n{reference}\n":
+                yield self._equivalent_fault(
+                    index, "line", f"{REFERENCE} has no such line: {entry.line.strip()}",
+                    "copy whole lines, or remove the entry when the reference has changed",
+                )  # fmt: skip
+            if line == becomes:
+                yield self._equivalent_fault(
+                    index, "becomes", "`line` and `becomes` are the same",
+                    "write in `becomes` what the machine made of the line",
+                )  # fmt: skip
 
     def _submissions(self) -> Iterator[Fault]:
         accepted = len(sources_under(self.contents, ACCEPTED))
@@ -329,6 +366,15 @@ class Inspection:
     def _mutant_fault(self, index: int, key: str, message: str, remedy: str) -> Fault:
         line = self.mutants_source.line_of(("mutants", index, key))
         return Fault(self.folder / MUTANTS, line, message, remedy)
+
+    def _equivalent_fault(self, index: int, key: str, message: str, remedy: str) -> Fault:
+        line = self.mutants_source.line_of(("equivalent", index, key))
+        return Fault(self.folder / MUTANTS, line, message, remedy)
+
+
+def stripped_lines(text: str) -> str:
+    """`text` with no white space around it, nor around any of its lines."""
+    return "\n".join(line.strip() for line in text.strip().splitlines())
 
 
 def sources_under(contents: Mapping[str, bytes], folder: str) -> list[str]:

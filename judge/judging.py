@@ -195,7 +195,7 @@ class Judge:
                 grader.open(problem)
                 return grader.rehearse(job, REHEARSAL_FACTOR * rehearsal.budget_s + 60)
             except JobEnded as ended:
-                return Rehearsed([], f"its process ended: {ended}")
+                return Rehearsed([], f"its process ended: {ended}", died=True)
             except Lost as lost:
                 if number == TRIES:
                     raise JudgeFault(f"a rehearsal failed {TRIES} times ({lost})") from None

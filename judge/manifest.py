@@ -74,7 +74,8 @@ class ProblemError(Exception):
 class Tier(Record):
     """One `[[tiers]]` entry: a file of checks, run when the tiers in `requires` are accepted.
 
-    `visible` names the checks that a student may run without submitting; true means all.
+    `visible` names the checks that a student may run without submitting; true means all. What an
+    `advisory` tier finds is shown, and counts for nothing.
     """
 
     id: Annotated[str, Field(pattern=_TIER_ID, max_length=16)]
@@ -83,6 +84,7 @@ class Tier(Record):
     checks: RelativePath
     requires: tuple[str, ...] = ()
     visible: bool | tuple[str, ...] = False
+    advisory: bool = False
 
 
 class ProblemFile(Record):
@@ -187,11 +189,24 @@ class Mutant(Record):
         return reference.replace(self.find.encode(), self.replace.encode(), 1)
 
 
+class Equivalent(Record):
+    """One `[[equivalent]]` entry: a change of the reference that no check can notice, and why.
+
+    `line` is the line of the reference, or several, and `becomes` what a machine makes of it;
+    white space around them does not count.
+    """
+
+    line: Sentence
+    becomes: Sentence
+    reason: Sentence
+
+
 class Manifest(Record):
     """All of `problem.toml`.
 
     `needs` are the exercises that this one builds on, by slug. `packages` are folders in
-    `problems/packages` that submissions can import.
+    `problems/packages` that submissions can import. `dtypes` are those that a right solution works
+    in; checks have to compare numbers of each.
     """
 
     id: Slug
@@ -203,6 +218,7 @@ class Manifest(Record):
     needs: tuple[Slug, ...] = ()
     packages: tuple[Identifier, ...] = ()
     entry_points: tuple[Identifier, ...] = Field(min_length=1)
+    dtypes: tuple[Literal["float16", "bfloat16", "float32", "float64"], ...] = ()
     provided_names: tuple[Identifier, ...] = ()
     hints: tuple[Sentence, ...] = ()
     limits: Limits
@@ -220,6 +236,7 @@ class MutantList(Record):
     """All of `mutants.toml`."""
 
     mutants: tuple[Mutant, ...] = Field(min_length=1)
+    equivalent: tuple[Equivalent, ...] = ()
 
 
 # --- reading them ---------------------------------------------------------------------------------

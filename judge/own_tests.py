@@ -33,6 +33,7 @@ class TierOfTests:
 
     id: str = TESTS_TIER
     title: str = TESTS_TITLE
+    advisory: bool = False
 
 
 @dataclass(frozen=True)

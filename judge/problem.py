@@ -29,10 +29,12 @@ from judge.inspection import (
     PROVIDED,
     REFERENCE,
     REJECTED,
+    SUITES,
     Inspection,
     sources_under,
 )
 from judge.manifest import (
+    Equivalent,
     Fault,
     Manifest,
     Mutant,
@@ -65,13 +67,15 @@ class KeptSubmission:
 class Problem:
     """A valid problem folder.
 
-    `contents` maps each file's path inside the folder, with forward slashes, to its bytes.
+    `contents` maps each file's path inside the folder, with forward slashes, to its bytes;
+    `equivalent` are changes of the reference that no check can notice.
     """
 
     folder: Path
     manifest: Manifest
     mutants: tuple[Mutant, ...]
     contents: Mapping[str, bytes] = field(repr=False)
+    equivalent: tuple[Equivalent, ...] = ()
 
     @property
     def slug(self) -> str:
@@ -116,6 +120,11 @@ class Problem:
     def takes_tests(self) -> bool:
         """Whether students also hand in tests of their own."""
         return self.manifest.tests is not None
+
+    @property
+    def tests_file(self) -> str:
+        """Name of the first file of a student's own tests; raises StopIteration without any."""
+        return next(file.name for file in self.files if file.role == "tests")
 
     @cached_property
     def setting(self) -> Setting:
@@ -188,6 +197,11 @@ class Problem:
         )
 
     @property
+    def suites(self) -> tuple[str, ...]:
+        """Paths of the kept tests, in folders that say how they are to be graded."""
+        return tuple(sources_under(self.contents, SUITES)) if self.takes_tests else ()
+
+    @property
     def graded_mutants(self) -> tuple[Mutant, ...]:
         """The mutants that students' own tests are graded by."""
         return tuple(mutant for mutant in self.mutants if mutant.graded)
@@ -248,13 +262,11 @@ def parse_problem(folder: Path, contents: Mapping[str, bytes]) -> Problem:
     mutants = validate(MutantList, folder / MUTANTS, mutants_source)
     if isinstance(manifest, list) or isinstance(mutants, list):
         raise ProblemError([*_faults(manifest), *_faults(mutants)])
-    inspection = Inspection(
-        folder, contents, manifest, manifest_source, mutants.mutants, mutants_source
-    )
+    inspection = Inspection(folder, contents, manifest, manifest_source, mutants, mutants_source)
     faults = list(inspection.faults())
     if faults:
         raise ProblemError(faults)
-    return Problem(folder, manifest, mutants.mutants, contents)
+    return Problem(folder, manifest, mutants.mutants, contents, mutants.equivalent)
 
 
 def content_hash(contents: Mapping[str, bytes]) -> str:

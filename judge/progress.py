@@ -22,7 +22,7 @@ from judge.events import (
     TierFinished,
     TierStarted,
 )
-from judge.render import safe, verdict_text
+from judge.render import advisory_mark, safe, verdict_text
 from judge.verdicts import Verdict
 
 
@@ -36,6 +36,10 @@ class TitledTier(Protocol):
     @property
     def title(self) -> str:
         """Its name for people."""
+
+    @property
+    def advisory(self) -> bool:
+        """Whether it counts for nothing."""
 
 
 class Tiered(Protocol):
@@ -93,7 +97,7 @@ class LineProgress:
     @contextmanager
     def following(self, problem: Tiered, label: str) -> Iterator[Listener]:
         """Print a line when a tier is finished, judging begins again or the queue has moved."""
-        titles = {tier.id: tier.title for tier in problem.tiers}
+        titles = {tier.id: tier.title + advisory_mark(tier.advisory) for tier in problem.tiers}
         told_ahead = 0
 
         def listen(event: StreamEvent) -> None:
@@ -174,7 +178,8 @@ class _Board:
         grid = Grid.grid(padding=(0, 2))
         grid.add_row(self._spinner, Text(safe(self._label), "bold"), Text())
         for tier in self._problem.tiers:
-            grid.add_row(self._mark(tier.id), Text(f"{tier.id} {tier.title}"), self._count(tier.id))
+            name = f"{tier.id} {tier.title}{advisory_mark(tier.advisory)}"
+            grid.add_row(self._mark(tier.id), Text(name), self._count(tier.id))
         return grid
 
     def _mark(self, tier: str) -> RenderableType:

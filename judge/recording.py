@@ -80,7 +80,7 @@ class Recording:
             state="finished",
             verdict=finished.verdict,
             score=finished.score,
-            tiers=[self._tier(tier, title) for tier, title in self._titles()],
+            tiers=[self._tier(tier, title, advisory) for tier, title, advisory in self._titles()],
             charts=self._charts,
             diagnosis=finished.diagnosis,
             mutation=finished.mutation,
@@ -91,14 +91,15 @@ class Recording:
             environment=self.environment,
         )
 
-    def _titles(self) -> Iterator[tuple[str, str]]:
+    def _titles(self) -> Iterator[tuple[str, str, bool]]:
+        """Of every tier its id, its title and whether it is advisory."""
         if self.scratch:
-            yield SCRATCH_TIER, SCRATCH_TITLE
+            yield SCRATCH_TIER, SCRATCH_TITLE, False
         if self.kind == "tests":
-            yield TESTS_TIER, TESTS_TITLE
-        yield from ((tier.id, tier.title) for tier in self.problem.tiers)
+            yield TESTS_TIER, TESTS_TITLE, False
+        yield from ((tier.id, tier.title, tier.advisory) for tier in self.problem.tiers)
 
-    def _tier(self, tier: str, title: str) -> TierResult:
+    def _tier(self, tier: str, title: str, advisory: bool) -> TierResult:
         finished = self._tiers[tier]
         return TierResult(
             id=tier,
@@ -107,6 +108,7 @@ class Recording:
             passed=finished.passed,
             total=finished.total,
             checks=self._results.get(tier, []),
+            advisory=advisory,
         )
 
 

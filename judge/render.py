@@ -59,13 +59,8 @@ def report(result: Result, label: str) -> RenderableType:
     parts: list[RenderableType] = [headline(result, label), tier_table(result.tiers)]
     if result.mutation is not None:
         parts += [Text(), *mutation_report(result.mutation)]
-    failing = first_failing_check(result)
-    if failing:
-        tier, check = failing
-        parts += [Text(), *failing_check(tier, check, result.diagnosis)]
-        if check.verdict is Verdict.WA:
-            others = [other for _, other in failing_checks(result) if other is not check]
-            parts += _others(others)
+    parts += _failures(list(failing_checks(result)), result.diagnosis)
+    parts += _failures(list(failing_checks(result, advisory=True)), [])
     if result.output.text:
         parts += [Text(), *printed_output(result.output)]
     return Group(*parts)
@@ -75,7 +70,8 @@ def headline(result: Result, label: str) -> Text:
     """One line: the verdict, where it was decided, the score, the time and where it ran."""
     verdict = result.outcome
     line = Text.assemble(verdict_text(verdict), " ", (safe(label), "bold"))
-    tier = next((tier for tier in result.tiers if tier.verdict is verdict), None)
+    counting = (tier for tier in result.tiers if not tier.advisory)
+    tier = next((tier for tier in counting if tier.verdict is verdict), None)
     where = f"{verdict.words} at {tier.id} {tier.title}" if tier else verdict.words
     facts = [
         verdict.words if verdict is Verdict.AC else safe(where),
@@ -87,7 +83,10 @@ def headline(result: Result, label: str) -> Text:
 
 
 def tier_table(tiers: Sequence[TierResult]) -> Grid:
-    """One row per tier: verdict, id, title, how many checks passed."""
+    """One row per tier: verdict, id, title, how many checks passed.
+
+    What an advisory tier found is without colour, since it counts for nothing.
+    """
     grid = Grid.grid(padding=(0, 2))
     for _ in range(3):
         grid.add_column(no_wrap=True)
@@ -95,9 +94,12 @@ def tier_table(tiers: Sequence[TierResult]) -> Grid:
     for tier in tiers:
         verdict = tier.verdict or Verdict.SK
         count = "not run" if verdict is Verdict.SK else f"{tier.passed}/{tier.total}"
+        shown = verdict_text(verdict)
+        if tier.advisory and verdict is not Verdict.AC:
+            shown = Text(shown.plain, "bright_black")
         grid.add_row(
-            Text.assemble("  ", verdict_text(verdict)), Text(safe(tier.id), "bold"),
-            Text(safe(tier.title)), Text(count),
+            Text.assemble("  ", shown), Text(safe(tier.id), "bold"),
+            Text(safe(tier.title) + advisory_mark(tier.advisory)), Text(count),
         )  # fmt: skip
     return grid
 
@@ -138,10 +140,12 @@ def first_failing_check(result: Result) -> tuple[TierResult, CheckResult] | None
     return next(failing_checks(result), None)
 
 
-def failing_checks(result: Result) -> Iterator[tuple[TierResult, CheckResult]]:
-    """All checks that ran and were not accepted, in order."""
+def failing_checks(
+    result: Result, *, advisory: bool = False
+) -> Iterator[tuple[TierResult, CheckResult]]:
+    """The checks that ran and were not accepted, in order: of the tiers that count, or the rest."""
     for tier in result.tiers:
-        for check in tier.checks:
+        for check in tier.checks if tier.advisory is advisory else ():
             if check.verdict not in (Verdict.AC, Verdict.SK):
                 yield tier, check
 
@@ -199,6 +203,25 @@ def failing_check(
         yield Field("hint", Text(safe(known.hint), "cyan"))
     if wrong and check.why:
         yield Field("why", Text(safe(check.why)))
+
+
+def _failures(
+    failing: Sequence[tuple[TierResult, CheckResult]], diagnosis: Sequence[Diagnosis]
+) -> Iterator[RenderableType]:
+    """The first of these checks in full, and of wrong answers the others by name."""
+    for tier, check in failing[:1]:
+        yield Text()
+        if tier.advisory:
+            words = f"{tier.id} is advisory: it counts neither for the verdict nor for the score."
+            yield Text(safe(words), "bright_black")
+        yield from failing_check(tier, check, diagnosis)
+        if check.verdict is Verdict.WA:
+            yield from _others([other for _, other in failing[1:]])
+
+
+def advisory_mark(advisory: bool) -> str:
+    """What stands behind the title of a tier that counts for nothing."""
+    return " (advisory)" if advisory else ""
 
 
 def _others(others: Sequence[CheckResult]) -> Iterator[RenderableType]:

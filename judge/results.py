@@ -80,7 +80,10 @@ class CheckResult(Record):
 
 
 class TierResult(Record):
-    """One tier and its checks, in the order they are written; no verdict until it is finished."""
+    """One tier and its checks, in the order they are written; no verdict until it is finished.
+
+    What an `advisory` tier finds counts neither for the submission's verdict nor for its score.
+    """
 
     id: str
     title: str
@@ -88,6 +91,7 @@ class TierResult(Record):
     passed: int
     total: int
     checks: list[CheckResult]
+    advisory: bool = False
 
 
 class Chart(Record):
@@ -200,9 +204,10 @@ class Result(Record):
 
     @property
     def failed_tier(self) -> str | None:
-        """The first tier that did not accept it."""
+        """The first tier that counts and did not accept it."""
         passed = (Verdict.AC, Verdict.SK, None)
-        return next((tier.id for tier in self.tiers if tier.verdict not in passed), None)
+        counting = (tier for tier in self.tiers if not tier.advisory)
+        return next((tier.id for tier in counting if tier.verdict not in passed), None)
 
 
 def schema_text() -> str:

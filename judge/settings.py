@@ -128,6 +128,18 @@ class Settings(BaseSettings):
         pattern=r"^https?://.+",
         description="address of the service that `judge submit` uses",
     )
+    github: bool = Field(
+        default=False,
+        validation_alias=AliasChoices("JUDGE_GITHUB", "GITHUB_ACTIONS"),
+        description="whether `judge verify` runs in a GitHub workflow, and annotates files there; "
+        "GITHUB_ACTIONS is read when it is not set",
+    )
+    github_summary: Path | None = Field(
+        default=None,
+        validation_alias=AliasChoices("JUDGE_GITHUB_SUMMARY", "GITHUB_STEP_SUMMARY"),
+        description="file that `judge verify` adds its summary to then; GITHUB_STEP_SUMMARY is "
+        "read when it is not set",
+    )
     token: str = Field(
         default="",
         pattern=r"^$|^[!-~]{20,200}$",

@@ -25,10 +25,10 @@ def choose_launcher(
 
 
 @contextmanager
-def open_judge(launcher: Launcher) -> Iterator[Judge]:
+def open_judge(launcher: Launcher, slots: int = 1) -> Iterator[Judge]:
     """A warm judge; the launcher is closed with it. Raises `SandboxError` or `JudgeFault`."""
     try:
-        with Judge.start(launcher) as judge:
+        with Judge.start(launcher, slots) as judge:
             yield judge
     finally:
         launcher.close()

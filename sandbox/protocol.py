@@ -468,6 +468,27 @@ class Granted(Struct, frozen=True, tag="granted"):
     box: Name
 
 
+class Gauge(Struct, frozen=True, tag="gauge"):
+    """Ask what the child has used; answered by `Usage`, or by `Report` when it has ended.
+
+    With `closely` its memory is also looked at again and again until the next `Gauge`.
+    """
+
+    closely: bool
+
+
+class Usage(Struct, frozen=True, tag="usage"):
+    """What the child has used since it was granted, as the kernel counts it.
+
+    `memory_bytes` is what it holds now, `peak_memory_bytes` the most that it held at any time, both
+    beyond what it was granted with.
+    """
+
+    cpu_ms: float
+    memory_bytes: int
+    peak_memory_bytes: int
+
+
 class Release(Struct, frozen=True, tag="release"):
     """The child is no longer needed: kill it and report."""
 
@@ -488,8 +509,8 @@ class Report(Struct, frozen=True, tag="report"):
     peak_memory_bytes: int
 
 
-LeaseRequest = Lease | Release
-LeaseReply = Granted | Report
+LeaseRequest = Lease | Gauge | Release
+LeaseReply = Granted | Usage | Report
 
 # --- box -> its launcher (control channel) ------------------------------------------------------
 

@@ -12,6 +12,7 @@ number = 7
 summary = "Double a tensor."
 tags = ["torch"]
 entry_points = ["double"]
+sources = ["Euclid, Elements, book VII (in the edition of Heath, 1908)"]
 
 [limits]
 wall_s = 5.0
@@ -68,7 +69,10 @@ tier = "T1"
 FILES = {
     "problem.toml": MANIFEST,
     "mutants.toml": MUTANTS,
-    "statement.md": "# Doubling\n",
+    "statement.md": (
+        "# Doubling\n\n`double(x)` returns $2x$.\n\n"
+        "## How it is checked\n\nT0 calls it, T1 looks at the numbers.\n"
+    ),
     "contract.pyi": "def double(x): ...\n",
     "starter.py": "def double(x):\n    ...\n",
     "reference.py": "def double(x):\n    return 2 * x\n",

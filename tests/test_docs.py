@@ -11,6 +11,7 @@ from typer.main import get_command
 from judge.cli import app
 from judge.manifest import (
     Course,
+    Equivalent,
     Example,
     ForbiddenName,
     Manifest,
@@ -55,7 +56,7 @@ def test_every_command_and_option_is_in_the_readme() -> None:
 
 
 MODELS = [
-    *(Manifest, Mutant, Tier, ProblemFile, Limits),
+    *(Manifest, Mutant, Equivalent, Tier, ProblemFile, Limits),
     *(ForbiddenName, OwnTests, Course, Takeaway, Example),
 ]
 

@@ -241,6 +241,51 @@ def test_a_pitfall_without_a_hint_is_reported(tmp_path: Path) -> None:
     assert "halved is a pitfall without a hint" in fault.message
 
 
+EQUIVALENT = """
+[[equivalent]]
+line = "return 2 * x"
+becomes = "return 2 * (x)"
+reason = "Parentheses."
+"""
+
+
+def test_changes_that_no_check_can_notice_are_read(tmp_path: Path) -> None:
+    problem = load_problem(write_problem(tmp_path, mutants_toml=MUTANTS + EQUIVALENT))
+    (entry,) = problem.equivalent
+    assert (entry.line, entry.becomes) == ("return 2 * x", "return 2 * (x)")
+    assert load_problem(write_problem(tmp_path)).equivalent == ()
+
+
+@pytest.mark.parametrize("line", ["2 * x", "return 2 * y", "return 2 * x\\nreturn 2 * x"])
+def test_an_equivalent_change_of_a_line_that_is_not_there_is_reported(
+    tmp_path: Path, line: str
+) -> None:
+    text = MUTANTS + EQUIVALENT.replace('line = "return 2 * x"', f'line = "{line}"')
+    fault = only_fault(write_problem(tmp_path, mutants_toml=text))
+    assert (fault.file.name, fault.line) == ("mutants.toml", line_of(text, f'line = "{line}"'))
+    assert "has no such line" in fault.message
+    assert "copy whole lines" in fault.remedy
+
+
+def test_several_lines_are_found_whatever_their_indentation(tmp_path: Path) -> None:
+    lines = 'line = """\n  def double(x):\n  return 2 * x\n"""'
+    text = MUTANTS + EQUIVALENT.replace('line = "return 2 * x"', lines)
+    assert load_problem(write_problem(tmp_path, mutants_toml=text)).equivalent
+
+
+def test_an_equivalent_change_that_changes_nothing_is_reported(tmp_path: Path) -> None:
+    text = MUTANTS + EQUIVALENT.replace("2 * (x)", "2 * x ")
+    fault = only_fault(write_problem(tmp_path, mutants_toml=text))
+    assert fault.line == line_of(text, "becomes =")
+    assert "are the same" in fault.message
+
+
+def test_an_equivalent_change_without_its_reason_is_reported(tmp_path: Path) -> None:
+    text = MUTANTS + EQUIVALENT.replace('reason = "Parentheses."', "")
+    fault = only_fault(write_problem(tmp_path, mutants_toml=text))
+    assert "[[equivalent]] number 1 has no `reason`" in fault.message
+
+
 def test_a_reference_that_does_not_compile_has_the_line_of_its_error(tmp_path: Path) -> None:
     folder = write_problem(tmp_path, reference_py="def double(x):\n    return (2 * x\n")
     fault = only_fault(folder)

@@ -10,7 +10,7 @@ from judge.events import Event, Queued, Restarted, Started, TierFinished, TierSt
 from judge.problem import Problem, load_problem
 from judge.progress import LineProgress, LiveProgress, SilentProgress
 from judge.verdicts import Verdict
-from tests.small_problem import write_problem
+from tests.small_problem import MANIFEST, write_problem
 
 ATTEMPT: list[Event] = [
     TierStarted(tier="T0"),
@@ -43,6 +43,15 @@ def test_in_a_pipe_each_finished_tier_is_a_line_and_a_lost_attempt_is_told(
         "[b]x.py: T0 Interface: AC 1/1",
         "[b]x.py: T1 Oracle: SK",
     ]
+
+
+def test_in_a_pipe_a_tier_that_counts_for_nothing_is_marked(tmp_path: Path) -> None:
+    manifest = MANIFEST.replace('requires = ["T0"]', 'requires = ["T0"]\nadvisory = true')
+    advised = load_problem(write_problem(tmp_path, problem_toml=manifest))
+    console, file = screen(terminal=False)
+    with LineProgress(console).following(advised, "x.py") as listen:
+        listen(TierFinished(tier="T1", verdict=Verdict.WA, passed=0, total=1))
+    assert file.getvalue() == "x.py: T1 Oracle (advisory): WA 0/1\n"
 
 
 def test_in_a_pipe_a_place_in_the_queue_is_told_once(problem: Problem) -> None:

@@ -116,6 +116,26 @@ def test_the_tier_table_has_a_row_for_each_tier() -> None:
     ]
 
 
+def test_advice_is_told_after_the_verdict_and_looks_like_none() -> None:
+    advice = TierResult(
+        id="T4", title="Cost", verdict=Verdict.WA, passed=0, total=1, advisory=True,
+        checks=[check(name="test_memory", message="the call held 57 MiB")],
+    )  # fmt: skip
+    accepted = result()
+    judged = accepted.model_copy(update={"tiers": [*accepted.tiers, advice]})
+    text = report_of(judged)
+    assert text.startswith("✓ AC  attempt.py  Accepted")
+    assert text.index("T4 is advisory") < text.index("the call held 57 MiB")
+    rejected = result(check())
+    both = report_of(rejected.model_copy(update={"tiers": [advice, *rejected.tiers]}))
+    assert "Wrong answer at T1 Oracle" in both
+    assert both.index("T1 > test_output") < both.index("T4 is advisory")
+    rows = shown(tier_table(judged.tiers), colour=True).splitlines()
+    assert "Cost (advisory)" in rows[-1]
+    assert "\x1b[31m" not in rows[-1]
+    assert "\x1b[1;31m" not in rows[-1]
+
+
 def test_a_failing_check_is_told_in_the_order_of_a_readers_questions() -> None:
     known = [Diagnosis(pitfall="keys-with-w-q", hint="Keys have a matrix of their own.")]
     text = report_of(result(check(detail=DETAIL), diagnosis=known, output="printed line"))

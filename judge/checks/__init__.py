@@ -41,7 +41,6 @@ from __future__ import annotations
 
 from judge.checks.charts import Charts, RecordedChart
 from judge.checks.comparison import (
-    Tolerance,
     assert_array,
     assert_close,
     assert_equal,
@@ -63,7 +62,15 @@ from judge.checks.gradients import gradients
 from judge.checks.local import LocalSubmission
 from judge.checks.marks import CheckDefinitionError, CheckInfo, CheckKind, check, describe
 from judge.checks.rng import Rng
-from judge.checks.submission import ChangedArgument, Module, Observation, Signature, Submission
+from judge.checks.submission import (
+    ChangedArgument,
+    Cost,
+    Module,
+    Observation,
+    Signature,
+    Submission,
+)
+from judge.tolerances import Tolerance
 
 __all__ = [
     "CURRENT",
@@ -73,6 +80,7 @@ __all__ = [
     "CheckFailure",
     "CheckInfo",
     "CheckKind",
+    "Cost",
     "Judging",
     "LocalSubmission",
     "Module",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,38 +32,15 @@ from judge.checks.plain import (
 from judge.checks.submission import ChangedArgument, Observation
 from judge.checks.tables import windows
 from judge.results import Detail, Number
-
-
-@dataclass(frozen=True)
-class Tolerance:
-    """An entry may be off by ``atol + rtol * |expected|``."""
-
-    rtol: float
-    atol: float
-
-    def __str__(self) -> str:
-        return f"rtol {self.rtol:g}, atol {self.atol:g}"
-
-
-EXACT = Tolerance(0.0, 0.0)
-_TOLERANCES = {
-    "float64": Tolerance(1e-7, 1e-9),
-    "complex128": Tolerance(1e-7, 1e-9),
-    "float32": Tolerance(1e-4, 1e-6),
-    "complex64": Tolerance(1e-4, 1e-6),
-    "float16": Tolerance(1e-2, 1e-3),
-    "bfloat16": Tolerance(5e-2, 1e-2),
-}
-# A gradient adds up many products, and its rounding error does not shrink with the entry.
-_GRADIENT_ATOL = {"float32": 1e-5, "complex64": 1e-5}
+from judge.tolerances import EXACT, GRADIENT_ATOL, TOLERANCES, Tolerance
 
 
 def tolerance_for(dtype: Dtype | str, *, gradient: bool = False) -> Tolerance:
     """The tolerance of a dtype; integers and booleans have none."""
     name = dtype_name(dtype)
-    tolerance = _TOLERANCES.get(name, EXACT)
-    if gradient and name in _GRADIENT_ATOL:
-        return replace(tolerance, atol=_GRADIENT_ATOL[name])
+    tolerance = TOLERANCES.get(name, EXACT)
+    if gradient and name in GRADIENT_ATOL:
+        return replace(tolerance, atol=GRADIENT_ATOL[name])
     return tolerance
 
 
@@ -211,7 +188,7 @@ def _refuse_not_finite(got: PlainArray, want: PlainArray, what: str) -> None:
 def _compare(got: PlainArray, want: PlainArray, what: str, tolerance: Tolerance) -> None:
     error, size = _distance(got, want), np.abs(want.numbers)
     limit = np.asarray(tolerance.atol + tolerance.rtol * size)
-    note_margin(what, error, limit)
+    note_margin(what, got.dtype, error, limit)
     within = error <= limit
     if not within.all():
         _report(got, want, what, tolerance, error, size, ~within)

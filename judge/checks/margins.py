@@ -20,10 +20,11 @@ from judge.checks.plain import Numbers
 class Margin:
     """One comparison of numbers: what was compared, and its largest error as a share of the limit.
 
-    Below 1 it holds. Comparisons without tolerance have no margin.
+    At 1 and below it holds. Comparisons without tolerance have no margin.
     """
 
     what: str
+    dtype: str
     share: float
 
 
@@ -41,9 +42,9 @@ def margins_kept() -> Iterator[list[Margin]]:
         _KEPT.reset(token)
 
 
-def note_margin(what: str, error: Numbers, limit: Numbers) -> None:
+def note_margin(what: str, dtype: str, error: Numbers, limit: Numbers) -> None:
     """Take down how much of `limit` the errors use, entry by entry, if anybody keeps margins."""
     kept = _KEPT.get()
     if kept is not None and np.any(limit > 0):
         shares = np.divide(error, limit, out=np.where(error > 0, np.inf, 0.0), where=limit > 0)
-        kept.append(Margin(what, float(np.max(shares))))
+        kept.append(Margin(what, dtype, float(np.max(shares))))

@@ -28,6 +28,7 @@ class CheckKind(StrEnum):
     BOUNDARY = "boundary"
     DIFFERENTIAL = "differential"
     GOLDEN = "golden"  # numbers of another, well-known implementation
+    COST = "cost"  # time and memory, measured from outside
     GRADCHECK = "gradcheck"  # gradients against finite differences
 
 

@@ -37,6 +37,22 @@ class Observation:
 
 
 @dataclass(frozen=True)
+class Cost:
+    """What a call returned, and what it cost as measured from outside of the judged code.
+
+    `wall_ms` is the time from the question to the whole answer, `cpu_ms` what all its threads
+    together computed meanwhile. `peak_bytes` is the most memory that was held at any time since
+    the code was loaded, beyond what was there before; freeing does not lower it. Both contain what
+    it takes to receive the arguments and to send the result.
+    """
+
+    value: Any
+    wall_ms: float
+    cpu_ms: float
+    peak_bytes: int
+
+
+@dataclass(frozen=True)
 class Signature:
     """A callable's parameters in order; None when Python cannot tell (some builtins)."""
 
@@ -81,6 +97,12 @@ class Submission(ABC):
         """The same, and compare array arguments afterwards."""
 
     @abstractmethod
+    def call_and_measure(
+        self, name: str, args: Sequence[Any], kwargs: Mapping[str, Any], subject: Subject | None
+    ) -> Cost:
+        """The same, and measure what it costs; see `measure`."""
+
+    @abstractmethod
     def signature(self, name: str, /) -> Signature | None:
         """The parameters of its callable `name`; None when there is no such callable."""
 
@@ -94,6 +116,21 @@ class Submission(ABC):
         """Call its function `name` and compare array arguments, bit for bit, afterwards."""
         self.require(name)
         return self.call_and_compare(name, args, kwargs, None)
+
+    def measure(self, name: str, /, *args: Any, **kwargs: Any) -> Cost:
+        """Call its function `name` and measure what that costs.
+
+        The first measurement of a check begins in a fresh process, where calls from before have
+        held more than is held now; their gradients can no more be asked for. The next ones follow
+        in the same process, whose peak never falls: measure from small to large.
+
+        A peak contains what importing the code took, what it keeps, and some MB of libraries that
+        it uses first. It is exact to about one MB, so measure calls that take more. Give it a limit
+        as it is: one peak minus another proves nothing, since a submission can waste memory in the
+        smaller call. Times are those of one call on a busy machine: take the least of several.
+        """
+        self.require(name)
+        return self.call_and_measure(name, args, kwargs, None)
 
     def module(self, name: str, /, *args: Any, **kwargs: Any) -> Module:
         """An object of its class `name`, constructed with these arguments whenever it is used."""
@@ -135,6 +172,10 @@ class Module:
     def observe(self, *args: Any, **kwargs: Any) -> Observation:
         """Call it and compare array arguments, bit for bit, afterwards."""
         return self.submission.call_and_compare(self.name, args, kwargs, self.subject)
+
+    def measure(self, *args: Any, **kwargs: Any) -> Cost:
+        """Make it, call it and measure what both cost together, as `Submission.measure` does."""
+        return self.submission.call_and_measure(self.name, args, kwargs, self.subject)
 
     def method(self, method: str, /, *args: Any, **kwargs: Any) -> Any:
         """Call one of its methods."""

@@ -18,6 +18,7 @@ from judge.client import (
     is_loopback,
     kept_token,
 )
+from judge.commands.gradescope import GradescopeFile, keep_for_gradescope
 from judge.commands.terminal import (
     Status,
     announce,
@@ -27,6 +28,7 @@ from judge.commands.terminal import (
     progress_on,
     tell_left_out,
 )
+from judge.gradescope import gradescope_results
 from judge.own_tests import OWN_TESTS
 from judge.progress import Tiered
 from judge.render import note, report, show
@@ -59,6 +61,7 @@ def submit(
         typer.Option(metavar="URL", help="The judge to send it to.", show_default="JUDGE_SERVER"),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    gradescope: GradescopeFile = None,
 ) -> None:
     """Send a submission to a running judge and wait for its verdict."""
     settings = load_settings()
@@ -76,6 +79,8 @@ def submit(
         fail(f"{error}\n{_remedy(address)}", Status.JUDGE_FAILURE)
     except ClientError as error:
         fail(str(error), Status.JUDGE_FAILURE)
+    if gradescope is not None:
+        keep_for_gradescope(gradescope_results(result), gradescope)
     _print(result, path, address, json=json)
     raise typer.Exit(Status.of(result.outcome))
 

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from judge.progress import LineProgress, LiveProgress, Progress, SilentProgress
 from judge.render import safe
-from judge.results import Result
+from judge.results import Record
 from judge.sources import left_out
 from judge.verdicts import Verdict
 from sandbox.text import one_line
@@ -62,9 +62,9 @@ def progress_on(screen: Console, *, json: bool) -> Progress:
     return SilentProgress() if json else LineProgress(screen)
 
 
-def print_json(result: Result) -> None:
-    """Print a result as one line of JSON: in UTF-8, whatever the locale."""
-    sys.stdout.buffer.write(result.model_dump_json().encode() + b"\n")
+def print_json(record: Record) -> None:
+    """Print a record as one line of JSON: in UTF-8, whatever the locale."""
+    sys.stdout.buffer.write(record.model_dump_json().encode() + b"\n")
     sys.stdout.buffer.flush()
 
 

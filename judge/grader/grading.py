@@ -83,10 +83,13 @@ class Checks:
         return cards
 
     def one_of_each_kind(self) -> list[pytest.Item]:
-        """The first check of every kind: together they use most of what any check uses."""
+        """The first check of every kind: together they use most of what any check uses.
+
+        None of an advisory tier, where a check may be a measurement, which takes a while.
+        """
         chosen: dict[str, pytest.Item] = {}
-        for items in self.by_tier.values():
-            for item in items:
+        for tier in self.pack.tiers:
+            for item in () if tier.advisory else self.by_tier[tier.id]:
                 chosen.setdefault(describe(item).kind, item)
         return list(chosen.values())
 
@@ -227,14 +230,15 @@ class Grading:
             self._run_scratch(self._job.scratch)
             return
         runs = [self._tier(tier) for tier in self._pack.tiers]
+        counting = [run for run in runs if not run.tier.advisory]
         with self._span("diagnosis"):
-            diagnosis = self._diagnosis(runs)
+            diagnosis = self._diagnosis(counting)
         self._give_back_runner("released")
-        total = sum(len(run.results) for run in runs)
+        total = sum(len(run.results) for run in counting)
         self._emit(
             Finished(
-                verdict=first_failing(run.verdict for run in runs),
-                score=sum(run.passed for run in runs) / total if total else 0.0,
+                verdict=first_failing(run.verdict for run in counting),
+                score=sum(run.passed for run in counting) / total if total else 0.0,
                 diagnosis=diagnosis,
                 output=self._output(),
                 spans=self.spans,
@@ -279,10 +283,12 @@ class Grading:
             self._emit(TierStarted(tier=tier.id))
             with self._span(tier.id):
                 self._run_checks(run, items)
-        if run.verdict in (Verdict.AC, Verdict.SK):
+        if tier.advisory or run.verdict in (Verdict.AC, Verdict.SK):
             run.forget_records()
         self._verdicts[tier.id] = run.verdict
-        self._ended = self._ended or run.verdict.ends_judging
+        self._ended = self._ended or (run.verdict.ends_judging and not tier.advisory)
+        if tier.advisory and tier is not self._pack.tiers[-1]:
+            self._give_back_runner()  # what it used up, or will die of, is no later tier's concern
         self._emit(
             TierFinished(
                 tier=tier.id, verdict=run.verdict, passed=run.passed, total=len(run.results)
@@ -393,20 +399,30 @@ class Grading:
         """The loaded submission; leases a fresh child when the last one is gone."""
         runner = self._ready_runner()
         if self._submission is None:
-            self._submission = RemoteSubmission(runner)
+            self._submission = RemoteSubmission(runner, self._renew_child)
         return self._submission
+
+    def _renew_child(self) -> None:
+        """Change to a fresh child with the submission loaded, within a check that asks for it."""
+        runner = self._ready_runner()
+        with self._span("runner"):
+            runner.renew()
+        self._load_into(runner)
 
     def _ready_runner(self) -> Runner:
         if self._runner is None:
             with self._span("runner"):
                 self._runner = Runner(self._job)
-            with self._span("import"):
-                try:
-                    self._import_left_s = self._runner.load(self._sources, self._import_left_s)
-                except RunnerFault:
-                    self._give_back_runner()
-                    raise
+            try:
+                self._load_into(self._runner)
+            except RunnerFault:
+                self._give_back_runner()
+                raise
         return self._runner
+
+    def _load_into(self, runner: Runner) -> None:
+        with self._span("import"):
+            self._import_left_s = runner.load(self._sources, self._import_left_s)
 
     def _give_back_runner(self, span: str = "replaced") -> None:
         if self._runner is None:

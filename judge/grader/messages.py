@@ -6,6 +6,8 @@ bounded at 1 MiB; both ends are trusted.
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 import msgspec
 from msgspec import Struct
 
@@ -21,12 +23,14 @@ class GraderTier(Struct, frozen=True):
 
     `requires` are ids of tiers that must be accepted before this one runs. `visible` lists the
     checks that a `run` executes: all of them (True), none (False), or these by function name.
+    An `advisory` tier counts neither for the verdict nor for the score.
     """
 
     id: str
     checks_file: str
     requires: tuple[str, ...]
     visible: bool | tuple[str, ...]
+    advisory: bool = False
 
 
 class Pitfall(Struct, frozen=True):
@@ -91,20 +95,38 @@ class JobLimits(Struct, frozen=True):
         return cls(limits.wall_s, limits.cpu_s, limits.output_bytes, limits.memory_bytes)
 
 
+class Stand(StrEnum):
+    """What stands in for the floating-point arrays that code returns (`judge.grader.nulls`)."""
+
+    ZEROS = "zeros"
+    ONES = "ones"
+    CONSTANTS = "constants"
+    NAN = "nan"
+    INFINITE = "infinite"
+    EMPTY = "empty"
+    BROADCASTABLE = "broadcastable"
+    RANDOM = "random"
+    PASSED_THROUGH = "passed-through"
+    NONE = "none"
+    EXTRA_AXIS = "extra-axis"  # the right numbers, in a shape that broadcasts against theirs
+    SLIGHTLY_OFF = "slightly-off"  # the right numbers, but for a thousandth
+
+
 class Rehearsal(Struct, frozen=True):
     """Code of the problem's own, to be run beside its checks: in their process, without a runner.
 
-    Every check runs, whatever tier it is of, for `patience_s` at most, all of them for `budget_s`;
-    with `first_failure_only` no more of them than it takes to know that one fails. With `null` the
-    floating-point arrays that `source` returns are replaced by those of that null answer
-    (`judge.grader.nulls`). `order` is the seed that the checks are shuffled by; None leaves them
-    in the order they are written.
+    Every check of `tiers` runs (of all, where none are named), whether or not those before passed,
+    for `patience_s` at most, all of them for `budget_s`; with `first_failure_only` no more of them
+    than it takes to know that one fails. With `stand` the floating-point arrays that `source`
+    returns are replaced. `order` is the seed that the checks are shuffled by; None leaves them in
+    the order they are written.
     """
 
     source: bytes
     patience_s: float
     budget_s: float
-    null: str = ""
+    stand: Stand | None = None
+    tiers: tuple[str, ...] = ()
     first_failure_only: bool = False
     order: int | None = None
     threads: int = 1
@@ -139,9 +161,10 @@ class Job(Struct, frozen=True):
 
 
 class ComparedMargin(Struct, frozen=True):
-    """A comparison of a check: its largest error as a share of the limit, below 1 where it held."""
+    """A comparison of a check: its largest error as a share of the limit, up to 1 where it held."""
 
     what: str
+    dtype: str
     share: float
 
 
@@ -160,10 +183,14 @@ class RehearsedCheck(Struct, frozen=True):
 
 
 class Rehearsed(Struct, frozen=True):
-    """What a `Rehearsal` came to; no check was run when the code was `refused`, and why."""
+    """What a `Rehearsal` came to.
+
+    No check was run when the code was `refused`, and why; it `died` when it took its process along.
+    """
 
     checks: list[RehearsedCheck]
     refused: str = ""
+    died: bool = False
 
     @property
     def failures(self) -> dict[str, str]:

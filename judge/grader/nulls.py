@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from judge.checks import Observation, Signature, Submission
+from judge.checks import Cost, Observation, Signature, Submission
+from judge.grader.messages import Stand
 from sandbox.arrays import Subject
 
 Array = torch.Tensor | np.ndarray
+SLIGHTLY = 1.001  # far outside of every tolerance, and too little to be seen
 Replace = Callable[[Array, Array | None], object]  # from what is right, and the first argument
 
 
@@ -30,17 +32,19 @@ def _random(right: Array, _: Array | None) -> object:
     return right * 0 + (torch.from_numpy(drawn) if isinstance(right, torch.Tensor) else drawn)
 
 
-NULLS: dict[str, Replace] = {
-    "zeros": _filled(0.0),
-    "ones": _filled(1.0),
-    "constants": _filled(0.3),
-    "nan": lambda right, _: right * np.nan,
-    "infinite": lambda right, _: right * 0 + np.inf,
-    "empty": lambda right, _: right[:0] if right.ndim else right,
-    "broadcastable": lambda right, _: right[tuple(slice(1) for _ in right.shape)] * 0,
-    "random": _random,
-    "passed-through": lambda right, given: right * 0 if given is None else given,
-    "none": lambda _right, _given: None,
+STANDS: dict[Stand, Replace] = {
+    Stand.ZEROS: _filled(0.0),
+    Stand.ONES: _filled(1.0),
+    Stand.CONSTANTS: _filled(0.3),
+    Stand.NAN: lambda right, _: right * np.nan,
+    Stand.INFINITE: lambda right, _: right * 0 + np.inf,
+    Stand.EMPTY: lambda right, _: right[:0] if right.ndim else right,
+    Stand.BROADCASTABLE: lambda right, _: right[tuple(slice(1) for _ in right.shape)] * 0,
+    Stand.RANDOM: _random,
+    Stand.PASSED_THROUGH: lambda right, given: right * 0 if given is None else given,
+    Stand.NONE: lambda _right, _given: None,
+    Stand.EXTRA_AXIS: lambda right, _: right[None],
+    Stand.SLIGHTLY_OFF: lambda right, _: right * SLIGHTLY,
 }
 
 
@@ -71,6 +75,13 @@ class Nulled(Submission):
         """The same, and what `right` changed."""
         seen = self.right.call_and_compare(name, args, kwargs, subject)
         return replace(seen, value=self._null(seen.value, args, kwargs, subject))
+
+    def call_and_measure(
+        self, name: str, args: Sequence[Any], kwargs: Mapping[str, Any], subject: Subject | None
+    ) -> Cost:
+        """The same, at the cost of `right`."""
+        cost = self.right.call_and_measure(name, args, kwargs, subject)
+        return replace(cost, value=self._null(cost.value, args, kwargs, subject))
 
     def _null(
         self,

@@ -22,7 +22,7 @@ from judge.checks.marks import check_id
 from judge.checks.submission import Submission
 from judge.grader.grading import CheckRunner, Checks
 from judge.grader.messages import ComparedMargin, Rehearsal, Rehearsed, RehearsedCheck
-from judge.grader.nulls import NULLS, Nulled
+from judge.grader.nulls import STANDS, Nulled
 from judge.grader.patience import OutOfPatience, interrupted_after
 from sandbox.runner.loading import CompileRefused
 from sandbox.text import printable
@@ -40,7 +40,7 @@ def rehearse(checks: Checks, runner: CheckRunner, rehearsal: Rehearsal, seed: in
     except (Exception, OutOfPatience, SystemExit) as error:  # noqa: BLE001  # a mutant may raise anything
         return Rehearsed([], _said(error))
     done: list[RehearsedCheck] = []
-    for tier, item in _in_order(checks, rehearsal.order):
+    for tier, item in _in_order(checks, rehearsal):
         left_s = min(rehearsal.patience_s, deadline - time.monotonic())
         if left_s <= 0:
             done.append(RehearsedCheck(tier, check_id(item), "no time was left for it", 0.0, True))
@@ -54,13 +54,14 @@ def rehearse(checks: Checks, runner: CheckRunner, rehearsal: Rehearsal, seed: in
 def _submission(checks: Checks, rehearsal: Rehearsal) -> Submission:
     setting = checks.pack.setting
     own = LocalSubmission.from_sources({setting.main: rehearsal.source}, setting)
-    return Nulled(own, NULLS[rehearsal.null]) if rehearsal.null else own
+    return Nulled(own, STANDS[rehearsal.stand]) if rehearsal.stand else own
 
 
-def _in_order(checks: Checks, order: int | None) -> Sequence[tuple[str, pytest.Item]]:
-    items = [(tier, item) for tier, several in checks.by_tier.items() for item in several]
-    if order is not None:
-        random.Random(order).shuffle(items)  # noqa: S311  # nothing here is to be secret
+def _in_order(checks: Checks, rehearsal: Rehearsal) -> Sequence[tuple[str, pytest.Item]]:
+    wanted = rehearsal.tiers or checks.by_tier.keys()
+    items = [(tier, item) for tier in wanted for item in checks.by_tier[tier]]
+    if rehearsal.order is not None:
+        random.Random(rehearsal.order).shuffle(items)  # noqa: S311  # nothing here is to be secret
     return items
 
 
@@ -80,7 +81,7 @@ def _rehearsed(
         error=None if outcome.error is None else _said(outcome.error),
         wall_ms=round(outcome.wall_ms, 3),
         late=isinstance(outcome.error, OutOfPatience),
-        margins=[ComparedMargin(each.what, each.share) for each in margins],
+        margins=[ComparedMargin(each.what, each.dtype, each.share) for each in margins],
     )
 
 

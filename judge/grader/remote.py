@@ -22,6 +22,7 @@ from torch.autograd.function import FunctionCtx, once_differentiable
 from judge.checks.failures import require_usable, submission_error
 from judge.checks.submission import (
     ChangedArgument,
+    Cost,
     Observation,
     Signature,
     Submission,
@@ -54,12 +55,14 @@ from sandbox.protocol import (
     Ref,
     Reply,
     Returned,
+    Usage,
     Value,
     View,
 )
 from sandbox.text import printable
 
 R = TypeVar("R")
+HIDDEN_BYTES = 1 << 20  # a peak that is that far above what is held hides what small calls take
 
 
 @dataclass
@@ -93,17 +96,19 @@ class CallRecord:
 
 
 class RemoteSubmission(Submission):
-    """The submission that lives in a runner."""
+    """The submission that lives in a runner; `renew` loads it into a fresh child of that."""
 
-    def __init__(self, runner: Runner) -> None:
+    def __init__(self, runner: Runner, renew: Callable[[], None]) -> None:
         self._runner = runner
+        self._renew = renew
         self._forget = True
+        self._has_measured = False
         self._signatures: dict[str, Signature | None] = {}
         self.records: list[CallRecord] = []
 
     def start_check(self) -> list[CallRecord]:
         """Forget the graphs of earlier calls; returns this check's records, to be filled."""
-        self._forget = True
+        self._forget, self._has_measured = True, False
         self._runner.result_bytes_left = MAX_RESULT_BYTES
         self.records = []
         return self.records
@@ -164,6 +169,35 @@ class RemoteSubmission(Submission):
                 self._runner, lambda: _changed_arguments(record, rest, args, kwargs)
             ),
         )
+
+    def call_and_measure(
+        self,
+        name: str,
+        args: Sequence[object],
+        kwargs: Mapping[str, object],
+        subject: Subject | None,
+    ) -> Cost:
+        """The same, and measure what it costs."""
+        self._forget = True  # a graph that is kept would be part of the next peak
+        before = self._usage_before()
+        left_s = self._runner.budget_s
+        value = self.call(name, args, kwargs, subject)
+        wall_ms = (left_s - self._runner.budget_s) * 1000
+        after = self._runner.usage(closely=False)
+        return Cost(value, wall_ms, after.cpu_ms - before.cpu_ms, after.peak_memory_bytes)
+
+    def _usage_before(self) -> Usage:
+        """What is used before a call; of a fresh child, if the peak so far would hide the call's.
+
+        Later measurements of the same check are made in the same child, whatever they leave.
+        """
+        usage = self._runner.usage(closely=True)
+        hidden_bytes = usage.peak_memory_bytes - usage.memory_bytes
+        if not self._has_measured and hidden_bytes > HIDDEN_BYTES:
+            self._renew()
+            usage = self._runner.usage(closely=True)
+        self._has_measured = True
+        return usage
 
     def _record(self, record: CallRecord, reply: Returned, payload: memoryview) -> memoryview:
         if referred_arrays(reply.value) != set(range(len(reply.arrays))):

@@ -26,6 +26,7 @@ from sandbox.protocol import (
     Executed,
     Failure,
     Forbidden,
+    Gauge,
     Granted,
     Lease,
     LeaseReply,
@@ -44,6 +45,7 @@ from sandbox.protocol import (
     RuleBroken,
     RunTests,
     TooLarge,
+    Usage,
 )
 from sandbox.text import one_line, printable, printable_bytes
 
@@ -91,6 +93,7 @@ class Runner:
 
     def __init__(self, job: Job) -> None:
         self._limits = limits = job.limits
+        self._request = Lease(limits.cpu_s, limits.output_bytes, job.id)
         self._lease = _connect(job.runner)
         self._next_id = 0
         self.budget_s = limits.wall_s
@@ -101,14 +104,32 @@ class Runner:
         self.fault: RunnerFault | None = None
         self.names: list[str] = []
         self._forbidden: Sequence[Forbidden] = ()
+        self._printed: list[bytes] = []
+        self._truncated = False
+        self._child, self._output = self._lease_child()
+
+    def renew(self) -> None:
+        """Change to a fresh child; what was loaded has to be loaded again. The time is not charged.
+
+        Raises `RunnerUnavailable`.
+        """
+        self.waiting = True
         try:
-            self._lease.send(Lease(limits.cpu_s, limits.output_bytes, job.id))
+            self._give_back_child()
+            self.report = None
+            self._child, self._output = self._lease_child()
+        finally:
+            self.waiting = False
+
+    def _lease_child(self) -> tuple[Connection, socket.socket]:
+        try:
+            self._lease.send(self._request)
             deadline = time.monotonic() + LEASE_PATIENCE_S
             _, descriptors = self._lease.receive_with_descriptors(Granted, 2, deadline)
         except (ConnectionLost, DeadlinePassed, ProtocolError) as error:
             raise RunnerUnavailable(f"the runner box gave no child: {error}") from None
-        self._child = Connection(socket.socket(fileno=descriptors[0]), MAX_RESULT_BYTES)
-        self._output = socket.socket(fileno=descriptors[1])
+        child = Connection(socket.socket(fileno=descriptors[0]), MAX_RESULT_BYTES)
+        return child, socket.socket(fileno=descriptors[1])
 
     def load(self, sources: Load, allowance_s: float) -> float:
         """Import the submission within `allowance_s`; what is left of it.
@@ -177,20 +198,48 @@ class Runner:
         self._require_answer(reply)
         return reply, payload
 
+    def usage(self, *, closely: bool) -> Usage:
+        """What the child has used so far, by the kernel's count. Raises `RunnerFault`.
+
+        With `closely` its memory is watched until this is asked again.
+        """
+        if self.fault is not None:
+            raise self.fault
+        self.waiting = True
+        try:
+            self._lease.send(Gauge(closely))
+            reply, _ = self._lease.receive(LeaseReply, time.monotonic() + REPORT_PATIENCE_S)
+        except (ConnectionLost, DeadlinePassed, ProtocolError) as error:
+            raise RunnerUnavailable(f"the runner box does not say what is used: {error}") from None
+        finally:
+            self.waiting = False
+        match reply:
+            case Usage():
+                return reply
+            case Report():
+                self.report = reply
+                raise self._fault_of_end()
+            case _:
+                raise RunnerUnavailable("the runner box answered out of turn")
+
     def _require_answer(self, reply: Reply) -> None:
         if isinstance(reply, Loaded | LoadFailed | RuleBroken) or reply.id != self._next_id:
             raise self.fail(Verdict.RE, OUT_OF_TURN)
 
     def close(self) -> tuple[str, bool]:
         """Give the child back; what it printed, printable, and whether that was cut."""
+        self._give_back_child()
+        self._lease.close()
+        return printable_bytes(b"".join(self._printed)), self._truncated
+
+    def _give_back_child(self) -> None:
         self._child.close()
         if self.report is None:
             with contextlib.suppress(RunnerUnavailable):  # whoever leases next finds that out
                 self.report = self._await_report(release=True)
-        self._lease.close()
-        printed = _drained(self._output)
+        self._printed.append(_drained(self._output))
         self._output.close()
-        return printable_bytes(printed), self.report is None or self.report.output_truncated
+        self._truncated |= self.report is None or self.report.output_truncated
 
     def _exchange(self, request: Request, buffers: Sequence[Buffer]) -> tuple[Reply, memoryview]:
         if self.fault is not None:

@@ -116,6 +116,7 @@ class Headroom(Record):
 
     check: str
     what: str
+    dtype: str
     reference: float
     nearest: float | None = None
     nearest_mutant: str = ""

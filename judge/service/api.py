@@ -20,7 +20,15 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 
-from judge.service import errors, language, operations_api, page_api, problems_api, submissions_api
+from judge.service import (
+    author_api,
+    errors,
+    language,
+    operations_api,
+    page_api,
+    problems_api,
+    submissions_api,
+)
 from judge.service.errors import Boundary, ErrorReport
 from judge.service.guard import Guard
 from judge.service.models import STREAM_DATA
@@ -42,6 +50,7 @@ Every refusal is `application/problem+json` (RFC 9457) with a sentence that says
 TAGS = [
     {"name": "problems", "description": "The exercises"},
     {"name": "submissions", "description": "Submitting, verdicts, streams and charts"},
+    {"name": "author", "description": "What `judge dev` shows whoever writes an exercise"},
     {"name": "operations", "description": "For whoever runs the service"},
 ]
 REF = "#/components/schemas/{model}"
@@ -78,7 +87,7 @@ def _routes() -> FastAPI:
         redirect_slashes=False,
         generate_unique_id_function=_operation_id,
     )
-    for module in (page_api, problems_api, submissions_api, operations_api):
+    for module in (page_api, problems_api, submissions_api, author_api, operations_api):
         app.include_router(module.router)
     app.include_router(language.router)
     app.include_router(page_api.files_router)
@@ -106,23 +115,22 @@ def _openapi(app: FastAPI) -> dict[str, Any]:
         stream = STREAM_DATA.json_schema(ref_template=REF, mode="serialization")
         schemas |= {name: schemas.get(name, each) for name, each in stream.pop("$defs").items()}
         schemas |= {ErrorReport.__name__: report, "StreamData": stream}
-        _stream_content(schema).pop("schema")  # says it is a text, and so contradicts itemSchema
+        for content in _stream_contents(schema):
+            content.pop("schema")  # says it is a text, and so contradicts itemSchema
         schema["components"]["securitySchemes"] = SECURITY_SCHEMES
         schema["security"] = [{}, *({name: []} for name in SECURITY_SCHEMES)]
         app.openapi_schema = schema
     return app.openapi_schema
 
 
-def _stream_content(schema: dict[str, Any]) -> dict[str, Any]:
-    found: list[dict[str, Any]] = [
+def _stream_contents(schema: dict[str, Any]) -> list[dict[str, Any]]:
+    return [
         answer["content"][EventStream.media_type]
         for path in schema["paths"].values()
         for operation in path.values()
         for answer in operation["responses"].values()
         if EventStream.media_type in answer.get("content", ())
     ]
-    (content,) = found
-    return content
 
 
 def openapi_text() -> str:

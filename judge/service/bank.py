@@ -75,12 +75,17 @@ class Shelf:
 
 
 class Bank:
-    """The problems in `root`. Call `refresh` once before use, or run `watch`."""
+    """The problems in `root`. Call `refresh` once before use, or run `watch`.
 
-    def __init__(self, root: Path, publish: Publish) -> None:
+    `watch` looks for changes every `every_s` seconds.
+    """
+
+    def __init__(self, root: Path, publish: Publish, *, every_s: float = CHECK_EVERY_S) -> None:
         self.root = root
+        self._every_s = every_s
         self._publish = publish
         self._shelf = Shelf()
+        self.changes = 0  # how often something in the folder was not as before
 
     def current(self, slug: str) -> Problem | None:
         """The problem of that name, in the version that new submissions are judged by."""
@@ -138,19 +143,20 @@ class Bank:
         if new:
             await self._publish(new)
         _report(self._shelf, shelf)
+        self.changes += shelf.signatures != self._shelf.signatures
         self._shelf = shelf
 
     async def watch(self, stop: asyncio.Event) -> None:
-        """Refresh once a second until `stop` is set."""
+        """Refresh again and again until `stop` is set."""
         while not stop.is_set():
             try:
                 await self.refresh()
             except (*DATABASE_AWAY, OSError):
                 # What keeps a new version from being read or published leaves the old one
-                # standing, and the next second tries again.
+                # standing, and the next time tries again.
                 LOG.warning("problems not refreshed", exc_info=True)
             try:
-                await asyncio.wait_for(stop.wait(), CHECK_EVERY_S)
+                await asyncio.wait_for(stop.wait(), self._every_s)
             except TimeoutError:
                 continue
 
@@ -161,10 +167,8 @@ class Bank:
 def _read(root: Path, before: Shelf) -> Shelf:
     """The folder now; what has not changed is taken from `before`."""
     started = time.monotonic()
-    signatures = {TRACKS: _signature(root / TRACKS)}
-    slugs = list_slugs(root)
-    shared = _shared_signature(root, slugs)
-    signatures |= {slug: _signature(root / slug) + shared for slug in slugs}
+    stamps = _Stamps.taken(root)
+    signatures = stamps.signatures(before.read)
     same = {name for name, now in signatures.items() if before.signatures.get(name) == now}
     read = {
         slug: before.read[slug] if slug in same else _read_problem(root / slug)
@@ -181,7 +185,7 @@ def _read(root: Path, before: Shelf) -> Shelf:
     elif TRACKS in before.broken:
         broken[TRACKS] = before.broken[TRACKS]
     LOG.debug("problems read", ms=round((time.monotonic() - started) * 1000, 1))
-    return Shelf(read, problems, broken, tracks, signatures)
+    return Shelf(read, problems, broken, tracks, stamps.signatures(read))
 
 
 def _read_problem(folder: Path) -> Problem | Broken:
@@ -207,11 +211,51 @@ def _tracks(root: Path, broken: dict[str, Broken], before: Shelf) -> tuple[Track
     return before.tracks
 
 
-def _shared_signature(root: Path, slugs: Sequence[str]) -> Signature:
-    """Changes whenever something does that one exercise may take from its neighbours."""
-    shared = (MANIFEST, REFERENCE)  # where a solution is a module, and the solution itself
-    paths = [root / PACKAGES, *(root / slug / name for slug in slugs for name in shared)]
-    return tuple(entry for path in paths for entry in _signature(path))
+@dataclass(frozen=True)
+class _Stamps:
+    """When everything was changed last, taken before any of it is read.
+
+    `own` is of each exercise's folder, `shared` of what others may take from it: where its solution
+    is a module, and the solution itself.
+    """
+
+    tracks: Signature
+    packages: Signature
+    own: Mapping[str, Signature]
+    shared: Mapping[str, Signature]
+
+    @classmethod
+    def taken(cls, root: Path) -> _Stamps:
+        slugs = list_slugs(root)
+        return cls(
+            _signature(root / TRACKS),
+            _signature(root / PACKAGES),
+            {slug: _signature(root / slug) for slug in slugs},
+            {
+                slug: _signature(root / slug / MANIFEST) + _signature(root / slug / REFERENCE)
+                for slug in slugs
+            },
+        )
+
+    def signatures(self, read: Mapping[str, Problem | Broken]) -> dict[str, Signature]:
+        """What tells when to read each exercise again, `read` being what is known of them."""
+        return {TRACKS: self.tracks} | {
+            slug: sum((self.shared.get(each, ()) for each in self._around(slug, read)),
+                      own + self.packages)
+            for slug, own in self.own.items()
+        }  # fmt: skip
+
+    def _around(self, slug: str, read: Mapping[str, Problem | Broken]) -> list[str]:
+        """What an exercise needs, and what that needs; all there are where it is not known."""
+        found, waiting = set[str](), [slug]
+        while waiting:
+            problem = read.get(waiting.pop())
+            if not isinstance(problem, Problem):
+                return sorted(self.shared)
+            new = set(problem.manifest.needs) - found
+            found |= new
+            waiting += new
+        return sorted(found)
 
 
 def _signature(path: Path) -> Signature:

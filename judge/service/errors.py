@@ -43,6 +43,8 @@ class ErrorKind(Enum):
     UNKNOWN_EXERCISE = ("unknown-exercise", 404, "There is no such exercise")
     UNKNOWN_SUBMISSION = ("unknown-submission", 404, "There is no such submission")
     UNKNOWN_CHART = ("unknown-chart", 404, "There is no such chart")
+    NOT_AUTHORING = ("not-authoring", 404, "The exercise is not being written here")
+    NOT_PROVEN = ("not-proven", 404, "There is no proof yet")
     UNKNOWN_ADDRESS = ("unknown-address", 404, "There is nothing at this address")
     WRONG_METHOD = ("wrong-method", 405, "This address does not take this method")
     NEEDS_UNMET = ("needs-unmet", 409, "What this exercise builds on is not passed yet")

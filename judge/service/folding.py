@@ -40,11 +40,11 @@ def unfinished(
     That it is a scratch run is known from its events.
     """
     current = _current_attempt(events)
-    known = [(tier.id, tier.title) for tier in manifest.tiers]
+    known = [(tier.id, tier.title, tier.advisory) for tier in manifest.tiers]
     if submission.kind == "tests":
-        known.insert(0, (TESTS_TIER, TESTS_TITLE))
+        known.insert(0, (TESTS_TIER, TESTS_TITLE, False))
     elif any(isinstance(each, TierStarted) and each.tier == SCRATCH_TIER for each in current):
-        known.insert(0, (SCRATCH_TIER, SCRATCH_TITLE))
+        known.insert(0, (SCRATCH_TIER, SCRATCH_TITLE, False))
     judging = submission.judging
     return Result(
         id=submission.id,
@@ -54,7 +54,7 @@ def unfinished(
         state=judging.state,
         verdict=None,
         score=0.0,
-        tiers=[_tier(tier, title, facts, current) for tier, title in known],
+        tiers=[_tier(*tier, facts, current) for tier in known],
         charts=charts_of(current),
         seed=judging.seed,
         limits=manifest.limits,
@@ -118,7 +118,9 @@ def _current_attempt(events: Iterable[StreamEvent]) -> Sequence[StreamEvent]:
     return current
 
 
-def _tier(tier: str, title: str, facts: Facts | None, events: Sequence[StreamEvent]) -> TierResult:
+def _tier(
+    tier: str, title: str, advisory: bool, facts: Facts | None, events: Sequence[StreamEvent]
+) -> TierResult:
     """A tier so far; its checks are counted from the catalogue until it has finished."""
     finished = next(
         (each for each in events if isinstance(each, TierFinished) and each.tier == tier), None
@@ -134,4 +136,5 @@ def _tier(tier: str, title: str, facts: Facts | None, events: Sequence[StreamEve
         passed=sum(check.verdict is Verdict.AC for check in checks),
         total=finished.total if finished else max(known, len(checks)),
         checks=checks,
+        advisory=advisory,
     )

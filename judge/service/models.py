@@ -11,7 +11,7 @@ from typing import Any, Literal
 from pydantic import Field, JsonValue, TypeAdapter
 
 from judge.events import StreamEvent
-from judge.manifest import Course, Takeaway
+from judge.manifest import Course, Fault, Takeaway
 from judge.results import Chart, Kind, Limits, Record, State
 from judge.service.errors import MEDIA_TYPE, ErrorKind, ErrorReport
 from judge.verdicts import Verdict
@@ -28,10 +28,11 @@ class TrackCard(Record):
 
 
 class TierName(Record):
-    """A tier by name."""
+    """A tier by name; an `advisory` one counts for nothing."""
 
     id: str
     title: str
+    advisory: bool
 
 
 class Progress(Record):
@@ -87,6 +88,13 @@ class FaultCard(Record):
     message: str
     remedy: str
 
+    @classmethod
+    def of(cls, fault: Fault) -> FaultCard:
+        """The card of a fault."""
+        return cls(
+            file=str(fault.file), line=fault.line, message=fault.message, remedy=fault.remedy
+        )
+
 
 class BrokenFolder(Record):
     """A problem folder that is not valid now; its last good version, if any, is still shown."""
@@ -96,11 +104,15 @@ class BrokenFolder(Record):
 
 
 class Catalogue(Record):
-    """All exercises. `broken` is told to nobody but the person at the judge's own machine."""
+    """All exercises. `broken` is told to nobody but the person at the judge's own machine.
+
+    `author` is the exercise whose folder `judge dev` shows; null in every other judge.
+    """
 
     tracks: list[TrackCard]
     problems: list[ProblemCard]
     broken: list[BrokenFolder]
+    author: str | None = None
 
 
 # --- one exercise ---------------------------------------------------------------------------------
@@ -142,7 +154,8 @@ class CheckToPass(Record):
 class TierToPass(Record):
     """A tier. `visible` names the checks that `kind: run` executes; true is all of them.
 
-    `checks` are empty until a worker has read them.
+    `checks` are empty until a worker has read them. What an `advisory` tier finds counts neither
+    for the verdict nor for the score.
     """
 
     id: str
@@ -151,6 +164,7 @@ class TierToPass(Record):
     requires: list[str]
     visible: bool | list[str]
     checks: list[CheckToPass]
+    advisory: bool
 
 
 class Preview(Record):
@@ -355,19 +369,26 @@ Documented = dict[int | str, dict[str, Any]]
 
 # What a frame of a stream holds, by OpenAPI 3.2; `data` is one of these, as JSON.
 STREAM_DATA: TypeAdapter[StreamEvent | Position] = TypeAdapter(StreamEvent | Position)
-STREAM_ITEM: dict[str, JsonValue] = {
-    "type": "object",
-    "properties": {
-        "id": {"type": "string"},
-        "event": {"type": "string"},
-        "data": {
-            "type": "string",
-            "contentMediaType": "application/json",
-            "contentSchema": {"$ref": "#/components/schemas/StreamData"},
+
+
+def stream_item(model: str) -> dict[str, JsonValue]:
+    """A frame whose data is this schema's, as JSON."""
+    return {
+        "type": "object",
+        "properties": {
+            "id": {"type": "string"},
+            "event": {"type": "string"},
+            "data": {
+                "type": "string",
+                "contentMediaType": "application/json",
+                "contentSchema": {"$ref": f"#/components/schemas/{model}"},
+            },
+            "retry": {"type": "integer"},
         },
-        "retry": {"type": "integer"},
-    },
-}
+    }
+
+
+STREAM_ITEM = stream_item("StreamData")
 RETRY_AFTER: dict[str, JsonValue] = {
     "description": "seconds after which to try again",
     "schema": {"type": "integer"},

@@ -9,6 +9,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
+from judge.service.author_desk import AuthorDesk
 from judge.service.bank import Bank
 from judge.service.doorbell import Doorbell
 from judge.service.drawing import Drawer
@@ -25,7 +26,8 @@ from judge.settings import Settings
 class Parts:
     """The parts. `stopping` is set when the server is to end; open streams end with it.
 
-    `bound_to_loopback` is true when nobody but this machine can connect.
+    `bound_to_loopback` is true when nobody but this machine can connect. `author` is there in
+    `judge dev` only.
     """
 
     store: Store
@@ -40,6 +42,7 @@ class Parts:
     seats: Seats = field(default_factory=Seats)
     drawer: Drawer = field(default_factory=Drawer)
     languages: Languages = field(default_factory=Languages)
+    author: AuthorDesk | None = None
 
 
 async def _parts(request: Request) -> Parts:

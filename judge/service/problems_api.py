@@ -13,7 +13,7 @@ from fastapi import APIRouter, Request, Response
 
 from judge.grader.messages import CheckCard
 from judge.inspection import CONTRACT, EDITORIAL, PROVIDED, STATEMENT
-from judge.manifest import Example, Fault, Tier
+from judge.manifest import Example, Tier
 from judge.problem import Problem
 from judge.service.bank import Bank
 from judge.service.errors import ErrorKind, Refusal
@@ -73,10 +73,11 @@ async def list_problems(
             for problem in parts.bank.all()
         ],
         broken=[
-            BrokenFolder(slug=broken.slug, faults=[_fault(each) for each in broken.faults])
+            BrokenFolder(slug=broken.slug, faults=list(map(FaultCard.of, broken.faults)))
             for broken in parts.bank.broken()
             if student.local
         ],
+        author=parts.author.slug if parts.author else None,
     )
 
 
@@ -178,18 +179,14 @@ def _card(
         number=manifest.number,
         label=manifest.course.module if manifest.course else str(manifest.number),
         tags=list(manifest.tags),
-        tiers=[TierName(id=tier.id, title=tier.title) for tier in problem.tiers],
+        tiers=[
+            TierName(id=tier.id, title=tier.title, advisory=tier.advisory) for tier in problem.tiers
+        ],
         needs=bank.needs(problem),
         used_by=bank.used_by(problem),
         progress=progress(problem, standing),
         pass_rate=pass_rate(problem, tried),
         version=problem.version,
-    )
-
-
-def _fault(fault: Fault) -> FaultCard:
-    return FaultCard(
-        file=str(fault.file), line=fault.line, message=fault.message, remedy=fault.remedy
     )
 
 
@@ -233,6 +230,7 @@ def _tier(tier: Tier, facts: Facts | None) -> TierToPass:
             for card in _checks(facts)
             if card.tier == tier.id
         ],
+        advisory=tier.advisory,
     )
 
 

@@ -14,9 +14,9 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from ipaddress import ip_address
 from secrets import token_hex
@@ -26,7 +26,9 @@ import uvicorn
 
 from judge.faults import JudgeFault
 from judge.judging import Judge
+from judge.problem import Problem
 from judge.service.api import create_app
+from judge.service.author_proving import Authoring, prove_versions
 from judge.service.bank import Bank
 from judge.service.caretaker import Caretaker
 from judge.service.connection import Connection, WebSocketConnection
@@ -49,6 +51,7 @@ CLOSE_PATIENCE_S = 5  # for requests that are being answered when the server sto
 CLEAR_UP_S = 2  # for boxes that were starting when they were closed
 MESSAGE_BYTES = 512 * 1024  # of one WebSocket message: a document of 64 KiB, however it is written
 BACKLOG = 2048
+AUTHOR_EVERY_S = 0.25  # between two looks at the folder that somebody is writing
 LOG = structlog.get_logger()
 
 Announce = Callable[[str], None]
@@ -80,13 +83,15 @@ async def serve(
     announce: Announce,
     *,
     with_worker: bool,
+    authoring: Authoring | None = None,
 ) -> None:
     """Serve HTTP on `listener`, and judge here too unless told otherwise, until asked to stop.
 
-    Raises `DatabaseError`, `SandboxError`, `JudgeFault`.
+    With `authoring` it is a preview of one exercise for its author. Raises `DatabaseError`,
+    `SandboxError`, `JudgeFault`.
     """
     async with _opened(database_url) as kept, _stoppable() as stop:
-        bank = Bank(settings.problems, kept.store.publish)
+        bank = _bank(settings, kept.store, authoring)
         await bank.refresh()
         announce(f"problems: {len(bank.all())} in {settings.problems}")
         page = await asyncio.to_thread(Page.read, page_folder())
@@ -96,13 +101,30 @@ async def serve(
             listening = tasks.create_task(kept.doorbell.run())
             tasks.create_task(bank.watch(stop.gracefully))
             tasks.create_task(kept.caretaker.run(stop.gracefully))
+            if authoring:
+                tasks.create_task(authoring.desk.watch(bank, kept.store, stop.gracefully))
             if with_worker:
-                tasks.create_task(_work(settings, kept, announce, stop))
+                tasks.create_task(_work(settings, kept, announce, stop, authoring))
             else:
                 announce("worker: none in this process; `judge work` joins from anywhere")
             announce(f"serving {address_of(listener)} (Ctrl-C ends)")
-            await _serve_http(_parts(settings, kept, bank, page, stop, listener), listener, stop)
+            parts = _parts(settings, kept, bank, page, stop, listener)
+            if authoring:
+                announce(f"open {address_of(listener)}/problems/{authoring.desk.slug}")
+                parts = replace(parts, author=authoring.desk)
+            await _serve_http(parts, listener, stop)
             listening.cancel()
+
+
+def _bank(settings: Settings, store: Store, authoring: Authoring | None) -> Bank:
+    if authoring is None:
+        return Bank(settings.problems, store.publish)
+    slug = authoring.desk.slug
+
+    async def publish(problems: Sequence[Problem]) -> None:
+        await store.publish(sorted(problems, key=lambda each: each.slug != slug))
+
+    return Bank(settings.problems, publish, every_s=AUTHOR_EVERY_S)
 
 
 def _parts(
@@ -199,14 +221,26 @@ async def work(settings: Settings, database_url: str, announce: Announce) -> Non
         stop.gracefully.set()
 
 
-async def _work(settings: Settings, kept: _Kept, announce: Announce, stop: Stop) -> None:
+async def _work(
+    settings: Settings,
+    kept: _Kept,
+    announce: Announce,
+    stop: Stop,
+    authoring: Authoring | None = None,
+) -> None:
     name = f"{socket.gethostname()}-{os.getpid()}-{token_hex(3)}"
-    warming = _Warming(settings, announce)
+    # One more to prove in: what the author waits for is not to wait for a proof.
+    slots = settings.processors + (authoring is not None)
+    warming = _Warming(settings, announce, slots)
     try:
         judge = await _warmed(warming, kept.store, name, stop)
         if judge is not None:
             worker = Worker(kept.store, kept.queue, judge, name=name, slots=settings.processors)
-            await worker.run(stop.gracefully, stop.at_once)
+            async with asyncio.TaskGroup() as tasks:
+                if authoring:
+                    prove = authoring.prover(judge)
+                    tasks.create_task(prove_versions(authoring.desk, prove, stop.gracefully))
+                await worker.run(stop.gracefully, stop.at_once)
     finally:
         await asyncio.to_thread(warming.close)
 
@@ -236,10 +270,11 @@ class _Warming:
     `ended` has the judge, or what went wrong.
     """
 
-    def __init__(self, settings: Settings, announce: Announce) -> None:
+    def __init__(self, settings: Settings, announce: Announce, slots: int) -> None:
         self.ended: asyncio.Future[Judge] = asyncio.get_running_loop().create_future()
         self._settings = settings
         self._announce = announce
+        self._slots = slots
         self._opened = ExitStack()
         self._opening = threading.Lock()
         self._is_closed = False
@@ -265,7 +300,7 @@ class _Warming:
     def _judge(self) -> Judge:
         launcher = choose_launcher(self._settings, None, self._announce)
         self._keep(launcher.close)
-        slots, began = self._settings.processors, time.monotonic()
+        slots, began = self._slots, time.monotonic()
         judge = Judge.start(launcher, slots, spare=True)
         self._keep(judge.close)
         took_s, many = time.monotonic() - began, "" if slots == 1 else "s"

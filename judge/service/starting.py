@@ -1,15 +1,19 @@
-"""What `judge serve` and `judge work` do, faults explained."""
+"""What `judge serve`, `judge dev` and `judge work` do, faults explained."""
 
 from __future__ import annotations
 
 import asyncio
 import resource
+import tempfile
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import uvloop
 
 from judge.service import running
+from judge.service.author_desk import AuthorDesk
+from judge.service.author_proving import Authoring, MakeProve
 from judge.service.database import DatabaseError
 from judge.service.embedded import EmbeddedError, embedded_postgres, running_url
 from judge.service.logs import set_up_logs
@@ -31,7 +35,13 @@ class CannotStart(Exception):
 
 
 def serve(
-    settings: Settings, host: str, port: int, announce: Announce, *, with_worker: bool
+    settings: Settings,
+    host: str,
+    port: int,
+    announce: Announce,
+    *,
+    with_worker: bool,
+    authoring: Authoring | None = None,
 ) -> None:
     """Serve until asked to stop. Raises `CannotStart`, `SandboxError`, `JudgeFault`."""
     set_up_logs(settings.log)
@@ -40,7 +50,33 @@ def serve(
         running.listen(host, port) as listener,
         _database(settings, announce) as url,
     ):
-        _run(running.serve(settings, url, listener, announce, with_worker=with_worker))
+        _run(
+            running.serve(
+                settings, url, listener, announce, with_worker=with_worker, authoring=authoring
+            )
+        )
+
+
+def preview(
+    settings: Settings,
+    host: str,
+    port: int,
+    announce: Announce,
+    folder: Path,
+    prover: MakeProve,
+) -> None:
+    """Serve a problem folder to its author until asked to stop. Raises as `serve` does.
+
+    Its database is its own and ends with it, whatever is set: a preview leaves nothing behind.
+    `prover` makes what proves the exercise in the boxes of a judge.
+    """
+    with tempfile.TemporaryDirectory(prefix="judge-dev-") as made:
+        data = Path(made)
+        data.chmod(0o755)  # the database's user must be able to reach its part of it
+        own = settings.model_copy(update={"database_url": "", "data": data})
+        announce("submissions and verdicts of this preview are forgotten when it ends")
+        authoring = Authoring(AuthorDesk(folder), prover)
+        serve(own, host, port, announce, with_worker=True, authoring=authoring)
 
 
 def work(settings: Settings, announce: Announce) -> None:
@@ -95,4 +131,7 @@ def _first_of_many() -> Iterator[None]:
     try:
         yield
     except ExceptionGroup as group:
-        raise group.exceptions[0] from None
+        first: Exception = group
+        while isinstance(first, ExceptionGroup):
+            first = first.exceptions[0]
+        raise first from None

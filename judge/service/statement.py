@@ -2,10 +2,10 @@
 
 Theory of operation
 -------------------
-Three passes. markdown-it reads CommonMark with tables and dollar maths; HTML in the source is text,
-never markup. Pygments colours code by classes, so that a page without inline styles can show it.
-nh3 then keeps what is on the lists below and nothing else: the first two could be wrong about
-everything, and the result would still be inert.
+Three passes. markdown-it reads CommonMark with tables and dollar maths (`judge.markdown`); HTML in
+the source is text, never markup. Pygments colours code by classes, so that a page without inline
+styles can show it. nh3 then keeps what is on the lists below and nothing else: the first two could
+be wrong about everything, and the result would still be inert.
 
 Formulas stay TeX, in `<span class="math inline">` and `<div class="math block">`; the page
 typesets them. Headings have ids behind a prefix, so that no statement can take an id of the page.
@@ -14,20 +14,21 @@ typesets them. Headings have ids behind a prefix, so that no statement can take 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from itertools import count, pairwise
+from itertools import pairwise
 
 import nh3
 from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
-from mdit_py_plugins.dollarmath import dollarmath_plugin
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_by_name
 from pygments.token import STANDARD_TYPES
 from pygments.util import ClassNotFound
+
+from judge.markdown import make_reader
 
 ID_PREFIX = "statement-"
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
@@ -111,22 +112,6 @@ def _coloured(code: str, language: str, _attributes: str) -> str:
     return f'<pre class="highlight"><code>{highlight(code, lexer, _FORMATTER)}</code></pre>\n'
 
 
-def _name_headings(state: StateCore) -> None:
-    """Give each heading an id made of its words, and a number when that is taken."""
-    taken: set[str] = set()
-    for opening, content in pairwise(state.tokens):
-        if opening.type == "heading_open":
-            words = "-".join(re.findall(r"[a-z0-9]+", content.content.lower())) or "section"
-            name = next(each for each in _candidates(words) if each not in taken)
-            taken.add(name)
-            opening.attrSet("id", name)
-
-
-def _candidates(words: str) -> Iterator[str]:
-    yield words
-    yield from (f"{words}-{number}" for number in count(2))
-
-
 def _align_by_class(state: StateCore) -> None:
     """Alignment of cells as a class: an inline style would be refused by the page."""
     for token in _cells(state.tokens):
@@ -140,10 +125,7 @@ def _cells(tokens: Sequence[Token]) -> list[Token]:
 
 
 def _reader() -> MarkdownIt:
-    reader = MarkdownIt("commonmark", {"html": False, "highlight": _coloured})
-    reader.enable(["table", "strikethrough"])
-    reader.use(dollarmath_plugin, allow_labels=False, allow_digits=False)
-    reader.core.ruler.push("name_headings", _name_headings)
+    reader = make_reader(_coloured)
     reader.core.ruler.push("align_by_class", _align_by_class)
     return reader
 

@@ -33,13 +33,18 @@ def parameters(
     return dict(mha.MultiHeadAttention(**options, rng=rng).state_dict())
 
 
+def _given(value: Any) -> tuple[Any, ...]:
+    """An optional argument, left out where there is nothing to pass."""
+    return () if value is None else (value,)
+
+
 def attend(
     options: Options, state: State, x_q: Array, x_kv: Array | None = None, mask: Any = None
 ) -> Any:
     """Output and weights; without x_kv the same tensor is both sequences."""
     queries = Tensor(x_q)
     keys = queries if x_kv is None else Tensor(x_kv)
-    return _plain(_module(options, state).attend(queries, keys, mask))
+    return _plain(_module(options, state).attend(queries, keys, *_given(mask)))
 
 
 def forward(
@@ -48,7 +53,7 @@ def forward(
     """What calling the module gives."""
     queries = Tensor(x_q)
     keys = queries if x_kv is None else Tensor(x_kv)
-    return _plain(_module(options, state)(queries, keys, mask))
+    return _plain(_module(options, state)(queries, keys, *_given(mask)))
 
 
 def sequences_afterwards(
@@ -127,7 +132,7 @@ def load_packed(
     """The state after the packed projection was loaded, and its arrays were then overwritten."""
     module = _module(options, state)
     weight, bias = weight.copy(), None if bias is None else bias.copy()
-    module.load_packed_in_proj(weight, bias)
+    module.load_packed_in_proj(weight, *_given(bias))
     # Whoever kept a view of the arrays in place of a copy loses the numbers here.
     weight.fill(np.nan)
     if bias is not None:

@@ -23,7 +23,7 @@ class MultiHeadAttention(Module):
         bias: bool = True,
         rng: PCG32 | None = None,
     ) -> None:
-        if d_model < 1 or n_heads < 1 or d_model % n_heads != 0:
+        if n_heads < 1 or d_model % n_heads != 0:
             raise ValueError(f"n_heads must tile d_model, but {n_heads} does not divide {d_model}")
         self.d_model = d_model
         self.n_heads = n_heads

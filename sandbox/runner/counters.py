@@ -7,12 +7,50 @@ group there is nothing to read, and nothing that would kill for memory either.
 
 from __future__ import annotations
 
+import os
+from dataclasses import dataclass
 from pathlib import Path
 
 _CGROUP = Path("/sys/fs/cgroup")
 _EVENTS = (_CGROUP / "memory.events", _CGROUP / "memory" / "memory.oom_control")
 _LIMITS = (_CGROUP / "memory.max", _CGROUP / "memory" / "memory.limit_in_bytes")
 _STATUS = Path("/proc/self/status")
+_CLEAR = Path("/proc/self/clear_refs")
+_STATUS_BYTES = 1 << 14  # more than it ever has
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Bytes of memory that a process holds in pages.
+
+    `peak` is the most that it ever held. `own` are the pages of no file on a disk, which is where
+    arrays are.
+    """
+
+    resident: int
+    peak: int
+    own: int
+
+
+def memory_in(status_fd: int) -> Memory:
+    """What an open ``/proc/<pid>/status`` says now; all zero once the process has ended."""
+    sizes: dict[bytes, int] = {}
+    for line in os.pread(status_fd, _STATUS_BYTES, 0).splitlines():
+        key, _, value = line.partition(b":")
+        if key.startswith((b"Vm", b"Rss")):
+            sizes[key] = int(value.split()[0]) << 10
+    resident = sizes.get(b"VmRSS", 0)
+    own = sizes.get(b"RssAnon", 0) + sizes.get(b"RssShmem", 0)
+    return Memory(resident, max(sizes.get(b"VmHWM", 0), resident), own)
+
+
+def lower_own_mark() -> bool:
+    """Let this process's `Memory.peak` begin anew; False where the kernel does not allow it."""
+    try:
+        _CLEAR.write_text("5", encoding="ascii")
+    except OSError:
+        return False
+    return True
 
 
 def oom_kills() -> int | None:

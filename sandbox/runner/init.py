@@ -9,8 +9,13 @@ CPU clock, and reaps it. It talks to the zygote in small messages over a socket 
     init                             zygote
       Ready, or Broken  ------------>
                         <------------  Begin(limits)
+                        <------------  Look
+      Looked            ------------>
                         <------------  End
       Ended             ------------>
+
+What a student uses is read here, from the kernel's accounts of it, and not in the zygote: the
+accounts have its own words in them (the name of a thread), which must not stay there.
 
 `Ended` comes exactly once, whoever ends the student; then init exits, and the kernel removes
 whatever is left in the namespaces. A zygote that is gone ends everything too. Init installs no
@@ -36,7 +41,7 @@ from typing import Literal, NoReturn
 import msgspec
 from msgspec import Struct
 
-from sandbox.runner import seccomp, syscalls
+from sandbox.runner import counters, seccomp, syscalls
 from sandbox.runner.confine import (
     SetupFailed,
     Surroundings,
@@ -51,6 +56,7 @@ MAX_MESSAGE_BYTES = 4096
 CPU_GRACE_S = 1  # the kernel's own limit, in whole seconds, stands behind ours
 _CHUNK_BYTES = 1 << 16
 _SHORTEST_WAIT_S = 0.005
+_CLOSE_LOOK_S = 0.001  # between two looks: no memory is filled faster than by some MB in that time
 _HAND_OVER_S = 0.2  # a socket holds more than we keep, so this does not wait
 _READY_FD = 4
 
@@ -76,8 +82,22 @@ class Begin(Struct, frozen=True, tag="begin"):
     address_space_bytes: int
 
 
+class Look(Struct, frozen=True, tag="look"):
+    """Say what the student has used; with `closely`, go on looking at its memory."""
+
+    closely: bool
+
+
 class End(Struct, frozen=True, tag="end"):
     """Kill the student."""
+
+
+class Looked(Struct, frozen=True, tag="looked"):
+    """What the student has used since `Begin`: memory now and at most, beyond what it had then."""
+
+    cpu_ms: float
+    memory_bytes: int
+    peak_memory_bytes: int
 
 
 class Ended(Struct, frozen=True, tag="ended"):
@@ -91,8 +111,8 @@ class Ended(Struct, frozen=True, tag="ended"):
     peak_memory_bytes: int
 
 
-FromInit = Ready | Broken | Ended
-ToInit = Begin | End
+FromInit = Ready | Broken | Looked | Ended
+ToInit = Begin | Look | End
 
 
 @dataclass
@@ -160,11 +180,15 @@ def run(
 
 @dataclass(frozen=True)
 class _Child:
-    """The student, the pipe it writes to and the pipe on which it says that it is set up."""
+    """The student, the pipe it writes to and the pipe on which it says that it is set up.
+
+    `proc_fd` is a /proc in which it can be found, under the name that it says first on that pipe.
+    """
 
     pid: int
     output_fd: int
     ready_fd: int
+    proc_fd: int
 
 
 def _leave_parent_behind() -> None:
@@ -180,15 +204,16 @@ def _fork_student(connection_fd: int, proc_fd: int, program: Program) -> _Child:
     pid = os.fork()
     if pid == 0:
         _be_student(proc_fd, (null, output_end, output_end, connection_fd, ready_end), program)
-    for descriptor in (output_end, ready_end, null, connection_fd, proc_fd):
+    for descriptor in (output_end, ready_end, null, connection_fd):
         os.close(descriptor)
     os.set_blocking(output_fd, False)
-    return _Child(pid, output_fd, ready_fd)
+    return _Child(pid, output_fd, ready_fd, proc_fd)
 
 
 def _be_student(proc_fd: int, descriptors: tuple[int, ...], program: Program) -> NoReturn:
     exit_now = os._exit  # submitted code may replace the name
     try:
+        os.write(descriptors[-1], os.readlink("self", dir_fd=proc_fd).encode())
         become_student(proc_fd, descriptors)
         seccomp.confine_student(os.getpid())
         program(socket.socket(fileno=CONNECTION_FD))
@@ -221,7 +246,9 @@ class _Watch:
         self._kill_all = kill_all
         self._limits: Begin | None = None
         self._cpu_before_s = 0.0
+        self._said = b""
         self._ready = False
+        self._account = _Account()
         self._cause: Cause | None = None
         self._output = bytearray()
         self._output_open = True
@@ -236,6 +263,7 @@ class _Watch:
         while not self._reaped():
             for descriptor, _ in self._poll.poll(self._patience_ms()):
                 self._serve(descriptor)
+            self._account.look_again()
             if self._limits and self._cpu_s() - self._cpu_before_s >= self._limits.cpu_s:
                 self._kill("cpu")
 
@@ -253,6 +281,8 @@ class _Watch:
         match self._link.receive_from_zygote():
             case Begin() as limits:
                 self._begin(limits)
+            case Look(closely):
+                self._look(closely=closely)
             case End():
                 self._kill("killed")
             case None:
@@ -265,14 +295,27 @@ class _Watch:
             resource.prlimit(self._child.pid, resource.RLIMIT_CPU, (soft, soft + CPU_GRACE_S))
             both = (limits.address_space_bytes, limits.address_space_bytes)
             resource.prlimit(self._child.pid, resource.RLIMIT_AS, both)
+        self._account.begin()
         self._limits = limits
 
+    def _look(self, *, closely: bool) -> None:
+        with contextlib.suppress(ProcessLookupError):  # it has ended; that is seen next
+            used_ms = (self._cpu_s() - self._cpu_before_s) * 1000
+            now_bytes, peak_bytes = self._account.memory_bytes(closely=closely)
+            self._link.send(Looked(used_ms, now_bytes, peak_bytes))
+
     def _hear_ready(self) -> None:
-        self._ready = os.read(self._child.ready_fd, 1) == b"+"
+        said = os.read(self._child.ready_fd, _CHUNK_BYTES)
+        self._said += said
+        self._ready = self._said.endswith(b"+")
+        if said and not self._ready:
+            return
         self._poll.unregister(self._child.ready_fd)
         os.close(self._child.ready_fd)
         if self._ready:
+            self._account.open(self._child.proc_fd, self._said[:-1].decode())
             self._link.send(Ready())
+        os.close(self._child.proc_fd)
 
     def _drain_once(self) -> bool:
         """Read one chunk of output; False when there is none now."""
@@ -343,8 +386,50 @@ class _Watch:
         """Until the student can have used up its CPU time on all processors at once."""
         if self._limits is None:
             return None
+        if self._account.closely:
+            return _CLOSE_LOOK_S * 1000
         left_s = self._limits.cpu_s - (self._cpu_s() - self._cpu_before_s)
         return max(left_s / (os.cpu_count() or 1), _SHORTEST_WAIT_S) * 1000
+
+
+class _Account:
+    """The memory of the student, beyond what it had when it was handed over.
+
+    The kernel keeps the highest mark of all its pages, which freeing does not lower. A student
+    could make room under that mark, by giving away pages of libraries that it needs no more; so
+    what it has in other pages is also looked at, again and again while a call is measured.
+    """
+
+    def __init__(self) -> None:
+        self.closely = False
+        self._status_fd = -1
+        self._at_first = counters.Memory(0, 0, 0)
+        self._most_own_bytes = 0
+
+    def open(self, proc_fd: int, name: str) -> None:
+        """Find the student in a /proc."""
+        self._status_fd = os.open(f"{name}/status", os.O_RDONLY | os.O_CLOEXEC, dir_fd=proc_fd)
+
+    def begin(self) -> None:
+        """Count from here."""
+        self._at_first = self._look()
+
+    def look_again(self) -> None:
+        """Look, if that is wanted."""
+        if self.closely:
+            self._look()
+
+    def memory_bytes(self, *, closely: bool) -> tuple[int, int]:
+        """What it holds now, and the most so far; `closely` says whether to go on looking."""
+        self.closely = closely
+        now, first = self._look(), self._at_first
+        marked_bytes = now.peak - first.resident
+        return now.resident - first.resident, max(marked_bytes, self._most_own_bytes - first.own)
+
+    def _look(self) -> counters.Memory:
+        now = counters.memory_in(self._status_fd)
+        self._most_own_bytes = max(self._most_own_bytes, now.own)
+        return now
 
 
 def _wake_on_child_exit() -> int:

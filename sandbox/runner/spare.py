@@ -12,7 +12,7 @@ from typing import NoReturn
 
 from sandbox.runner import init, syscalls
 from sandbox.runner.confine import NAMESPACES, Surroundings
-from sandbox.runner.init import Begin, Broken, End, Ended, FromInit, Link, Program, Ready
+from sandbox.runner.init import Begin, Broken, End, Ended, FromInit, Link, Look, Program, Ready
 
 
 class Spare:
@@ -85,6 +85,10 @@ class Spare:
     def begin(self, limits: Begin) -> None:
         """Set the limits; the student's use counts from here."""
         self._link.send(limits)
+
+    def look(self, *, closely: bool) -> None:
+        """Ask init what the student has used; `Looked` follows, unless it has ended."""
+        self._link.send(Look(closely))
 
     def end(self) -> None:
         """Ask init to kill the student; `Ended` follows."""

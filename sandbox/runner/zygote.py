@@ -41,6 +41,7 @@ from sandbox.protocol import (
     ChannelError,
     Connection,
     ControlRequest,
+    Gauge,
     Granted,
     Lease,
     LeaseRequest,
@@ -51,6 +52,7 @@ from sandbox.protocol import (
     Report,
     SetMemory,
     TryMemory,
+    Usage,
 )
 from sandbox.runner import (
     counters,
@@ -63,7 +65,7 @@ from sandbox.runner import (
     warm,
 )
 from sandbox.runner.confine import Surroundings
-from sandbox.runner.init import Begin, Broken, Ended
+from sandbox.runner.init import Begin, Broken, Ended, Looked, Ready
 from sandbox.runner.spare import Spare
 
 MESSAGE_S = 1.0  # for the rest of a message whose start has arrived
@@ -311,6 +313,9 @@ class Zygote:
             case Lease():  # granted when there is a spare, maybe after another's student has ended
                 self._wanted = request
                 self._grant_if_ready()
+            case Gauge(closely):  # else it has ended, and its report is on the way
+                if self._granted and self._spare is not None:
+                    self._spare.look(closely=closely)
             case Release() if self._granted:
                 self._end_student()
             case Release():  # crossed the report, or nothing was granted yet
@@ -355,9 +360,19 @@ class Zygote:
                 self._close_lease(ended)
             case None:
                 self._close_lease(None)
-            case _:
+            case Looked(cpu_ms, memory_bytes, peak_memory_bytes):
+                self._tell_usage(Usage(cpu_ms, memory_bytes, peak_memory_bytes))
+            case Ready():
                 self._failed_spares = 0
                 self._grant_if_ready()
+
+    def _tell_usage(self, usage: Usage) -> None:
+        if self._granted_to is None:
+            return
+        try:
+            self._granted_to.send(usage, deadline=time.monotonic() + MESSAGE_S)
+        except ChannelError:
+            self._forget_grader(self._granted_to)
 
     def _close_lease(self, ended: Ended | None) -> None:
         """The student has ended, or its init has gone or is silent: report, and start anew."""

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from judge.grader.messages import Rehearsal, Rehearsed
+from judge.grader.messages import Rehearsal, Rehearsed, Stand
+from judge.grader.nulls import STANDS
 from judge.judging import Judge
 from judge.problem import load_problem
 from tests.small_problem import write_problem
@@ -40,7 +41,7 @@ def test_wrong_code_is_told_by_how_much(rehearse) -> None:  # type: ignore[no-un
 
 
 def test_a_null_answer_replaces_what_is_returned(rehearse) -> None:  # type: ignore[no-untyped-def]
-    assert list(rehearse(null="zeros").failures) == [VALUES]
+    assert list(rehearse(stand=Stand.ZEROS).failures) == [VALUES]
 
 
 def test_the_first_failure_ends_it_when_that_is_all_one_wants(rehearse) -> None:  # type: ignore[no-untyped-def]
@@ -69,3 +70,7 @@ def test_code_that_cannot_be_imported_is_refused(rehearse) -> None:  # type: ign
 def test_an_order_changes_nothing_but_the_order(rehearse) -> None:  # type: ignore[no-untyped-def]
     orders = {tuple(check.id for check in rehearse(order=seed).checks) for seed in range(8)}
     assert len(orders) == 2
+
+
+def test_every_stand_has_its_answer() -> None:
+    assert set(STANDS) == set(Stand)

@@ -67,3 +67,18 @@ def test_code_that_never_ends_is_tle_there_too(single_judge: Judge, tmp_path: Pa
     never_ends = b"def double(x):\n    while True:\n        pass\n"
     problem = tiny_problem(tmp_path, COMPARES, wall_s=1.0)
     assert single_judge.judge(problem, {"solution.py": never_ends}).verdict is Verdict.TLE
+
+
+def test_a_measurement_that_needs_a_fresh_child_has_one_in_the_same_box(
+    single_judge: Judge, tmp_path: Path
+) -> None:
+    measures = """
+    submission.double(torch.ones(40 << 18))
+    cost = submission.measure("double", torch.ones(2 << 18))
+    assert 5 << 20 < cost.peak_bytes < 20 << 20
+    """
+    right = "def double(x):\n    return 2 * x[:3]\n"
+    problem = tiny_problem(tmp_path, measures, reference=right)
+    result = single_judge.judge(problem, {"solution.py": right.encode()})
+    assert result.verdict is Verdict.AC, result.tiers[1].checks
+    assert result.environment.sandbox.endswith("/single")

@@ -258,7 +258,14 @@ def _breach(suite: bytes) -> Breach | None:
     return find_breach(ast.parse(suite), own.imports)
 
 
-@pytest.mark.parametrize("name", ["good", "no_batch_equals_heads", "always_fails"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "accepted/good",
+        "rejected/no_batch_equals_heads",
+        "rejected/always_fails",
+    ],
+)
 def test_suite_keeps_to_the_contract(name: str) -> None:
     assert _breach(PROBLEM.contents[f"suites/{name}.py"]) is None
 
@@ -268,4 +275,4 @@ def test_suite_of_the_starter_keeps_to_the_contract() -> None:
 
 
 def test_suite_that_reads_the_source_is_refused() -> None:
-    assert _breach(PROBLEM.contents["suites/reads_source.py"]) is not None
+    assert _breach(PROBLEM.contents["suites/rejected/reads_source.py"]) is not None

@@ -98,15 +98,17 @@ def test_messages_name_the_largest_error_its_place_and_the_limit(proof: Proof) -
 
 def test_charts_are_recorded_also_when_the_numbers_are_wrong(proof: Proof) -> None:
     for recorded in proof.charts.values():
-        assert [chart.id for chart in recorded] == ["routing-weights", "routed-features"]
+        assert [chart.id for chart in recorded] == [
+            "routing-weights", "routed-features", "peak-memory", "growth-of-time",
+        ]  # fmt: skip
         for chart in recorded:
             text = json.dumps(chart.spec, allow_nan=False)
-            assert "analytic target" in text
+            assert "analytic target" in text or "the bound" in text
             assert "submission" in text
 
 
 def test_charts_show_the_exact_fractions_beside_the_submission(proof: Proof) -> None:
-    weights, features = proof.charts["merge-without-transpose"]
+    weights, features, *_ = proof.charts["merge-without-transpose"]
     first = weights.table[0]
     assert (first["head"], first["query"], first["key"]) == ("head 0", "query 0", "key 0")
     assert (first["fraction"], first["analytic target"], first["submission"]) == ("6/10", 0.6, 0.6)
@@ -125,3 +127,13 @@ def test_numbers_that_cannot_be_drawn_are_gaps_in_the_chart_and_words_in_the_tab
     values = data["values"]
     assert isinstance(values, list)
     assert all(isinstance(row, dict) and row["submission"] is None for row in values)
+
+
+def test_charts_show_the_cost_beside_what_it_is_measured_by(proof: Proof) -> None:
+    memory, time = proof.charts["w-o-forgotten"][2:]
+    lengths = [48, 96, 192]
+    assert (
+        [row["length"] for row in memory.table] == [row["length"] for row in time.table] == lengths
+    )
+    assert [row["the weights"] for row in memory.table] == [0.1, 0.4, 1.7]
+    assert time.table[0]["submission"] == time.table[0]["the work"] == 1.0

@@ -25,14 +25,23 @@ LOOK_S = 0.02
 
 
 class Running:
-    """One `judge` command; what it says on stderr is kept in a file."""
+    """One `judge` command; what it says on stderr is kept in a file.
 
-    def __init__(self, arguments: tuple[str, ...], log: Path, settings: dict[str, str]) -> None:
+    `module` is another one to run in its place.
+    """
+
+    def __init__(
+        self,
+        arguments: tuple[str, ...],
+        log: Path,
+        settings: dict[str, str],
+        module: str = "judge",
+    ) -> None:
         self._log = log
         inherited = {key: value for key, value in os.environ.items() if key[:6] != "JUDGE_"}
         with log.open("wb") as stderr:
             self._process = subprocess.Popen(
-                [*dies_with_us(), sys.executable, "-m", "judge", *arguments],
+                [*dies_with_us(), sys.executable, "-m", module, *arguments],
                 env=inherited | settings,
                 stdin=subprocess.DEVNULL,
                 stdout=stderr,

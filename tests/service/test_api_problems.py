@@ -48,7 +48,7 @@ def test_a_broken_folder_is_told_to_the_person_at_the_machine_only(
 def test_a_page_has_all_that_a_student_may_know(database_url: str, tmp_path: Path) -> None:
     async def test(api: Api) -> None:
         page = (await api.http.get("/api/problems/double")).json()
-        assert page["statement_html"] == '<h1 id="statement-doubling">Doubling</h1>\n'
+        assert page["statement_html"].startswith('<h1 id="statement-doubling">Doubling</h1>\n')
         assert page["track"] == {"id": "papers", "title": "Papers", "number": 7}
         assert page["files"] == [
             {"name": "solution.py", "role": "solution", "starter": FILES["starter.py"]}

@@ -96,6 +96,32 @@ def test_progress_goes_from_untouched_to_failed_to_solved(
     run_with_api(database_url, tmp_path, test)
 
 
+def test_advice_that_is_not_met_leaves_an_exercise_solved_and_names_no_tier(
+    database_url: str, tmp_path: Path
+) -> None:
+    def advised(verdict: Verdict) -> Maker:
+        def make(claim: Claim) -> Result:
+            result = judged(claim, verdict)
+            advice = {"verdict": Verdict.TLE, "advisory": True}
+            return result.model_copy(
+                update={"tiers": [result.tiers[0].model_copy(update=advice), *result.tiers[1:]]}
+            )
+
+        return make
+
+    async def test(api: Api) -> None:
+        submission = await api.submit(TOKEN)
+        await api.finish(submission, advised(Verdict.WA))
+        now = await progress(api)
+        assert (now["state"], now["failed_tier"]) == ("failed", "T1")
+        submission = await api.submit(TOKEN)
+        await api.finish(submission, advised(Verdict.AC))
+        now = await progress(api)
+        assert (now["state"], now["failed_tier"]) == ("solved", None)
+
+    run_with_api(database_url, tmp_path, test)
+
+
 def test_runs_and_our_own_faults_count_nowhere(database_url: str, tmp_path: Path) -> None:
     async def test(api: Api) -> None:
         await try_it(api, Verdict.AC, kind="run")

@@ -80,6 +80,14 @@ def test_a_title_keeps_formulas_and_code_and_nothing_that_a_button_cannot_hold()
 
 def test_money_is_not_a_formula() -> None:
     assert "math" not in render("It costs $5 and $6.")
+    assert "math" not in render("$5 and $6 is what it costs.")
+
+
+@pytest.mark.parametrize("end", ["float64", "see \\", "$1$"])
+def test_a_formula_begins_a_text_whatever_its_last_character_is(end: str) -> None:
+    assert '<p><span class="math inline">(n, d)</span>, ' in render(f"$(n, d)$, {end}")
+    cell = render(f"| a |\n|---|\n| $(n, d)$, {end} |\n")
+    assert '<td><span class="math inline">(n, d)</span>, ' in cell
 
 
 def test_code_is_coloured_by_classes_and_nothing_by_inline_styles() -> None:

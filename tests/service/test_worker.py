@@ -72,7 +72,7 @@ class ScriptedJudge(Judge):
 
     def checks(self, problem: Problem) -> list[CheckCard]:
         if self.broken:
-            raise BrokenChecks(f"{problem.slug}: {self.broken}")
+            raise BrokenChecks(problem.slug, "problem.toml", 1, self.broken)
         return CARDS
 
     def attempt(

@@ -120,7 +120,8 @@ def test_dropout_keeps_the_average(submission: Submission, charts: Charts) -> No
     # The largest standard error is that at the last rate.
     error = exact_spreads[-1] / math.sqrt(QUERIES)
     assert_close(means, exact_means, "the mean of the output", rtol=0, atol=4 * error)
-    assert_close(spreads, exact_spreads, "the spread of the output", rtol=0.05, atol=1e-9)
+    # Of so many numbers the spread itself is known to a few percent; a wrong factor is far outside.
+    assert_close(spreads, exact_spreads, "the spread of the output", rtol=0.1, atol=1e-9)
 
 
 @check(

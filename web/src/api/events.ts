@@ -1,5 +1,5 @@
-/** The stream of a submission's events, typed; the browser reconnects and resumes by itself. */
-import type { Position, StreamEvent } from "./types";
+/** Streams of events, typed; the browser reconnects and resumes by itself. */
+import type { AuthorNews, Position, StreamEvent } from "./types";
 
 type Type = StreamEvent["type"];
 
@@ -44,6 +44,39 @@ export function listen(id: string, listener: Listener): () => void {
     listener.onPosition(JSON.parse(message.data) as Position);
   });
   return () => {
+    source.close();
+  };
+}
+
+export interface AuthorListener {
+  onNews: (news: AuthorNews) => void;
+  /** Whether the judge is there; the browser tries again by itself. */
+  onConnection: (isOpen: boolean) => void;
+}
+
+const AGAIN_MS = 2000;
+
+/** Listen to what changes in the folder that is being written; returns what ends it. */
+export function listenToAuthor(slug: string, listener: AuthorListener): () => void {
+  let source: EventSource;
+  let timer: ReturnType<typeof setTimeout>;
+  const open = () => {
+    source = new EventSource(`/api/author/${encodeURIComponent(slug)}/events`);
+    source.onopen = () => {
+      listener.onConnection(true);
+    };
+    source.onerror = () => {
+      listener.onConnection(false);
+      // A browser gives up where somebody else answers, a proxy say, while the judge is away.
+      if (source.readyState === EventSource.CLOSED) timer = setTimeout(open, AGAIN_MS);
+    };
+    source.addEventListener("news", (message: MessageEvent<string>) => {
+      listener.onNews(JSON.parse(message.data) as AuthorNews);
+    });
+  };
+  open();
+  return () => {
+    clearTimeout(timer);
     source.close();
   };
 }

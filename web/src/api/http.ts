@@ -12,6 +12,7 @@ import type {
   Catalogue,
   History,
   ProblemPage,
+  Proof,
   Result,
   Solution,
   SubmissionRequest,
@@ -69,6 +70,10 @@ export const getProblem = (slug: string): Promise<ProblemPage> =>
 /** The reference and the editorial; `Refused` as "not-solved" until the student has solved it. */
 export const getSolution = (slug: string): Promise<Solution> =>
   body(client.GET("/api/problems/{slug}/solution", { params: { path: { slug } } }));
+
+/** The newest proof of the folder that `judge dev` shows; `Refused` in every other judge. */
+export const getProof = (slug: string): Promise<Proof> =>
+  body(client.GET("/api/author/{slug}/proof", { params: { path: { slug } } }));
 
 /** Queue a submission. Sent again with the same `key` it is the same submission. */
 export const submit = (request: SubmissionRequest, key: string): Promise<AcceptedSubmission> =>

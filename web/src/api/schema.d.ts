@@ -4,6 +4,66 @@
  */
 
 export interface paths {
+  "/api/author/{slug}": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * The folder that is being written
+     * @description Which version is shown, what is wrong with the folder now, and how far its proof is.
+     */
+    get: operations["get_author"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/author/{slug}/events": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * What changes in the folder, as it happens
+     * @description Server-Sent Events until the judge ends. Each has all the news: none needs those before.
+     */
+    get: operations["stream_author_events"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/author/{slug}/proof": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * The newest proof of the folder
+     * @description Of the last version that was proven.
+     */
+    get: operations["get_proof"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/problems": {
     parameters: {
       query?: never;
@@ -303,6 +363,48 @@ export interface components {
       url: string;
     };
     /**
+     * AuthorNews
+     * @description An exercise that is being written. `version` is the last valid one, null before the first.
+     *
+     *     `changes` grows whenever a file of the problems folder was saved, also one of its surroundings.
+     *     `is_read` once a worker has collected its checks and run its reference. `faults` are what is
+     *     wrong with the folder as it is now; there are none again as soon as they are mended.
+     */
+    AuthorNews: {
+      /**
+       * Changes
+       * @default 0
+       */
+      changes: number;
+      /**
+       * Faults
+       * @default []
+       */
+      faults: components["schemas"]["FaultCard"][];
+      /** Folder */
+      folder: string;
+      /**
+       * Is Read
+       * @default false
+       */
+      is_read: boolean;
+      /**
+       * @default {
+       *       "answered": 0,
+       *       "asked": 0,
+       *       "claims": 0,
+       *       "failed": 0,
+       *       "state": "waiting",
+       *       "trouble": ""
+       *     }
+       */
+      proving: components["schemas"]["Proving"];
+      /** Slug */
+      slug: string;
+      /** Version */
+      version?: string | null;
+    };
+    /**
      * BrokenFolder
      * @description A problem folder that is not valid now; its last good version, if any, is still shown.
      */
@@ -313,10 +415,60 @@ export interface components {
       slug: string;
     };
     /**
+     * Case
+     * @description One claim. `id` is unique among those of its kind in the problem.
+     */
+    Case: {
+      /**
+       * Findings
+       * @default []
+       */
+      findings: components["schemas"]["Finding"][];
+      /** Id */
+      id: string;
+      kind: components["schemas"]["CaseKind"];
+      /**
+       * Skipped
+       * @description why it could not be tried here
+       * @default
+       */
+      skipped: string;
+      /** Title */
+      title: string;
+      /**
+       * Wall Ms
+       * @default 0
+       */
+      wall_ms: number;
+    };
+    /**
+     * CaseKind
+     * @description What a case claims of the folder.
+     * @enum {string}
+     */
+    CaseKind:
+      | "folder"
+      | "reference"
+      | "alternative"
+      | "starter"
+      | "null"
+      | "mutant"
+      | "rejected"
+      | "suite"
+      | "generated"
+      | "headroom"
+      | "stability"
+      | "time"
+      | "lint";
+    /**
      * Catalogue
      * @description All exercises. `broken` is told to nobody but the person at the judge's own machine.
+     *
+     *     `author` is the exercise whose folder `judge dev` shows; null in every other judge.
      */
     Catalogue: {
+      /** Author */
+      author?: string | null;
       /** Broken */
       broken: components["schemas"]["BrokenFolder"][];
       /** Problems */
@@ -400,6 +552,20 @@ export interface components {
       wall_ms: number;
       /** Why */
       why: string;
+    };
+    /**
+     * CheckTime
+     * @description What a check takes on the reference, judged in a sandbox.
+     */
+    CheckTime: {
+      /** Check */
+      check: string;
+      /** Longest Ms */
+      longest_ms: number;
+      /** Median Ms */
+      median_ms: number;
+      /** Tier */
+      tier: string;
     };
     /**
      * CheckToPass
@@ -584,6 +750,27 @@ export interface components {
       starter: string;
     };
     /**
+     * Finding
+     * @description What keeps a case from holding, or, as `advice`, what is only worth knowing.
+     *
+     *     `file` is a path that exists; lines count from 1.
+     */
+    Finding: {
+      /**
+       * Advice
+       * @default false
+       */
+      advice: boolean;
+      /** File */
+      file: string;
+      /** Line */
+      line: number;
+      /** Message */
+      message: string;
+      /** Remedy */
+      remedy: string;
+    };
+    /**
      * Finished
      * @description The submission is judged.
      */
@@ -636,6 +823,30 @@ export interface components {
        * @default
        */
       text: string;
+    };
+    /**
+     * Headroom
+     * @description How near the reference and the nearest wrong answer come to a comparison's limit.
+     *
+     *     Both are shares of the limit: the largest of the reference over all seeds, and the smallest
+     *     above 1 of a mutant, if any mutant fails by this comparison.
+     */
+    Headroom: {
+      /** Check */
+      check: string;
+      /** Dtype */
+      dtype: string;
+      /** Nearest */
+      nearest?: number | null;
+      /**
+       * Nearest Mutant
+       * @default
+       */
+      nearest_mutant: string;
+      /** Reference */
+      reference: number;
+      /** What */
+      what: string;
     };
     /**
      * Health
@@ -734,6 +945,38 @@ export interface components {
       judgings: components["schemas"]["JudgingEntry"][];
     };
     /**
+     * KillMatrix
+     * @description Checks in the order they run, and which of them each named mutant fails.
+     */
+    KillMatrix: {
+      /**
+       * Checks
+       * @default []
+       */
+      checks: string[];
+      /**
+       * Rows
+       * @default []
+       */
+      rows: components["schemas"]["KillRow"][];
+    };
+    /**
+     * KillRow
+     * @description Which checks a named mutant fails; `tier` is the one that must reject it.
+     */
+    KillRow: {
+      /** Failed */
+      failed: string[];
+      /** Mutant */
+      mutant: string;
+      /** Pitfall */
+      pitfall: boolean;
+      /** Tier */
+      tier: string;
+      /** Title */
+      title: string;
+    };
+    /**
      * Limits
      * @description The limits in force.
      *
@@ -752,6 +995,33 @@ export interface components {
       source_bytes: number;
       /** Wall S */
       wall_s: number;
+    };
+    /**
+     * MadeMutant
+     * @description A mutant that a machine made of the reference, and what became of it.
+     *
+     *     `killed_by` is a check, or what else ended it, in words; empty for a survivor. `equivalent` is
+     *     the author's reason why no check can tell it from the reference.
+     */
+    MadeMutant: {
+      /** Diff */
+      diff: string;
+      /**
+       * Equivalent
+       * @default
+       */
+      equivalent: string;
+      /** Id */
+      id: string;
+      /**
+       * Killed By
+       * @default
+       */
+      killed_by: string;
+      /** Line */
+      line: number;
+      /** Operator */
+      operator: string;
     };
     /**
      * MutantFinished
@@ -999,6 +1269,62 @@ export interface components {
       tests?: ("untouched" | "failed" | "passed") | null;
     };
     /**
+     * Proof
+     * @description All that was found out about one problem.
+     */
+    Proof: {
+      /** Cases */
+      cases: components["schemas"]["Case"][];
+      /**
+       * Charts
+       * @default []
+       */
+      charts: components["schemas"]["Chart"][];
+      environment?: components["schemas"]["Environment"] | null;
+      /** Folder */
+      folder: string;
+      /**
+       * Headroom
+       * @default []
+       */
+      headroom: components["schemas"]["Headroom"][];
+      /**
+       * Made
+       * @default []
+       */
+      made: components["schemas"]["MadeMutant"][];
+      /**
+       * @default {
+       *       "checks": [],
+       *       "rows": []
+       *     }
+       */
+      matrix: components["schemas"]["KillMatrix"];
+      /** Problem */
+      problem: string;
+      /**
+       * Sandboxes
+       * @default []
+       */
+      sandboxes: string[];
+      /** Seeds */
+      seeds: number;
+      /**
+       * Times
+       * @default []
+       */
+      times: components["schemas"]["CheckTime"][];
+      /** Title */
+      title: string;
+      /** Version */
+      version: string;
+      /**
+       * Wall S
+       * @default 0
+       */
+      wall_s: number;
+    };
+    /**
      * Provided
      * @description What is already defined for the student: read-only, with the names it defines.
      */
@@ -1009,6 +1335,54 @@ export interface components {
       names: string[];
       /** Source */
       source: string;
+    };
+    /**
+     * Proving
+     * @description How far the proof of the version that is shown has come.
+     *
+     *     `waiting` until the version was read without faults and boxes are warm; `stopped` when it could
+     *     not be completed, and `trouble` says why. Finished, it consists of `claims`, and `failed` of
+     *     them do not hold. `number` grows with each proof there is to be had, and `version` is the one
+     *     that it is of; both are null before the first.
+     */
+    Proving: {
+      /**
+       * Answered
+       * @description questions that the boxes have answered
+       * @default 0
+       */
+      answered: number;
+      /**
+       * Asked
+       * @description all of them
+       * @default 0
+       */
+      asked: number;
+      /**
+       * Claims
+       * @default 0
+       */
+      claims: number;
+      /**
+       * Failed
+       * @default 0
+       */
+      failed: number;
+      /** Number */
+      number?: number | null;
+      /**
+       * State
+       * @default waiting
+       * @enum {string}
+       */
+      state: "waiting" | "proving" | "finished" | "stopped";
+      /**
+       * Trouble
+       * @default
+       */
+      trouble: string;
+      /** Version */
+      version?: string | null;
     };
     /**
      * Queued
@@ -1261,9 +1635,11 @@ export interface components {
     };
     /**
      * TierName
-     * @description A tier by name.
+     * @description A tier by name; an `advisory` one counts for nothing.
      */
     TierName: {
+      /** Advisory */
+      advisory: boolean;
       /** Id */
       id: string;
       /** Title */
@@ -1272,8 +1648,15 @@ export interface components {
     /**
      * TierResult
      * @description One tier and its checks, in the order they are written; no verdict until it is finished.
+     *
+     *     What an `advisory` tier finds counts neither for the submission's verdict nor for its score.
      */
     TierResult: {
+      /**
+       * Advisory
+       * @default false
+       */
+      advisory: boolean;
       /** Checks */
       checks: components["schemas"]["CheckResult"][];
       /** Id */
@@ -1303,11 +1686,14 @@ export interface components {
      * TierToPass
      * @description A tier. `visible` names the checks that `kind: run` executes; true is all of them.
      *
-     *     `checks` are empty until a worker has read them.
+     *     `checks` are empty until a worker has read them. What an `advisory` tier finds counts neither
+     *     for the verdict nor for the score.
      */
     TierToPass: {
       /** About */
       about: string;
+      /** Advisory */
+      advisory: boolean;
       /** Checks */
       checks: components["schemas"]["CheckToPass"][];
       /** Id */
@@ -1383,6 +1769,200 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+  get_author: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        slug: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["AuthorNews"];
+        };
+      };
+      /** @description The exercise is not being written here */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["ErrorReport"];
+        };
+      };
+      /** @description This server does not answer to that name */
+      421: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["ErrorReport"];
+        };
+      };
+      /** @description The request is not valid */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["ErrorReport"];
+        };
+      };
+      /** @description Something of ours failed */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["ErrorReport"];
+        };
+      };
+    };
+  };
+  stream_author_events: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        slug: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description `news`, first as they are now and then whenever they change */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "text/event-stream": unknown;
+        };
+      };
+      /** @description The credentials are not valid */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["ErrorReport"];
+        };
+      };
+      /** @description The exercise is not being written here */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["ErrorReport"];
+        };
+      };
+      /** @description This server does not answer to that name */
+      421: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["ErrorReport"];
+        };
+      };
+      /** @description The request is not valid */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["ErrorReport"];
+        };
+      };
+      /** @description Too many of your streams are open */
+      429: {
+        headers: {
+          /** @description seconds after which to try again */
+          "Retry-After"?: number;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["ErrorReport"];
+        };
+      };
+      /** @description Something of ours failed */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["ErrorReport"];
+        };
+      };
+    };
+  };
+  get_proof: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        slug: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Proof"];
+        };
+      };
+      /** @description The exercise is not being written here; There is no proof yet */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["ErrorReport"];
+        };
+      };
+      /** @description This server does not answer to that name */
+      421: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["ErrorReport"];
+        };
+      };
+      /** @description The request is not valid */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["ErrorReport"];
+        };
+      };
+      /** @description Something of ours failed */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["ErrorReport"];
+        };
+      };
+    };
+  };
   list_problems: {
     parameters: {
       query?: never;

@@ -30,6 +30,15 @@ export type Diagnosis = Schemas["Diagnosis"];
 export type Mutation = Schemas["Mutation"];
 export type Output = Schemas["Output"];
 export type Limits = Schemas["Limits"];
+export type AuthorNews = Schemas["AuthorNews"];
+export type FaultCard = Schemas["FaultCard"];
+export type Proof = Schemas["Proof"];
+export type Case = Schemas["Case"];
+export type Finding = Schemas["Finding"];
+export type KillMatrix = Schemas["KillMatrix"];
+export type MadeMutant = Schemas["MadeMutant"];
+export type Headroom = Schemas["Headroom"];
+export type CheckTime = Schemas["CheckTime"];
 export type Verdict = Schemas["Verdict"];
 export type Kind = SubmissionRequest["kind"];
 

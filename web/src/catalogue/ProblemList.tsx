@@ -7,7 +7,14 @@ import { Ago } from "../parts/Ago";
 import { passRate } from "../parts/amounts";
 import { Icon, type IconName } from "../parts/Icon";
 import { isNamed } from "../parts/exerciseName";
-import { stateWords, tierMarks, type Row, type TierMark, type WorkState } from "./rows";
+import {
+  countingTiers,
+  stateWords,
+  tierMarks,
+  type Row,
+  type TierMark,
+  type WorkState,
+} from "./rows";
 
 const STATE_ICONS: Record<WorkState, IconName> = {
   untouched: "waiting",
@@ -96,12 +103,12 @@ function Entry({ row, tracks, rates, nowMs }: EntryProps) {
   );
 }
 
-/** A dot a tier; its shape says what its colour does. */
+/** A dot for each tier that counts; its shape says what its colour does. */
 function Tiers({ problem }: { problem: Row["problem"] }) {
   const marks = tierMarks(problem);
   return (
     <span class="problems-tiers">
-      {problem.tiers.map(({ id, title }, at) => {
+      {countingTiers(problem).map(({ id, title }, at) => {
         const mark = marks[at] ?? "open";
         return (
           <span

@@ -70,12 +70,20 @@ test("where tests are taken too, what is left is said", () => {
 });
 
 test("tiers are marked as far as the student has come", () => {
-  const tiers = ["T0", "T1", "T2"].map((id) => ({ id, title: "" }));
+  const tiers = ["T0", "T1", "T2"].map((id) => ({ id, title: "", advisory: false }));
   const marks = (progress: Partial<Progress>) =>
     tierMarks(card("a", { tiers, progress: { ...failed, ...progress } }));
   expect(marks({ failed_tier: "T1" })).toEqual(["passed", "failed", "open"]);
   expect(marks({ state: "solved", failed_tier: null })).toEqual(["passed", "passed", "passed"]);
   expect(marks({ failed_tier: null })).toEqual(["open", "open", "open"]);
+});
+
+test("a tier that counts for nothing has no mark", () => {
+  const tiers = [
+    { id: "T0", title: "", advisory: false },
+    { id: "T1", title: "", advisory: true },
+  ];
+  expect(tierMarks(card("a", { tiers, progress: failed }))).toHaveLength(1);
 });
 
 test("numbers in words", () => {

@@ -74,8 +74,14 @@ export function stateWords({ state, problem: { progress } }: Row): string {
 
 export type TierMark = "passed" | "failed" | "open";
 
-/** How far the student has come, tier by tier. */
-export function tierMarks({ tiers, progress }: ProblemCard): TierMark[] {
+/** The tiers that count. */
+export const countingTiers = ({ tiers }: Pick<ProblemCard, "tiers">): ProblemCard["tiers"] =>
+  tiers.filter((tier) => !tier.advisory);
+
+/** How far the student has come, tier that counts by tier. */
+export function tierMarks(problem: ProblemCard): TierMark[] {
+  const { progress } = problem;
+  const tiers = countingTiers(problem);
   const failed = tiers.findIndex(({ id }) => id === progress.failed_tier);
   if (failed >= 0) {
     return tiers.map((_, at) => (at < failed ? "passed" : at === failed ? "failed" : "open"));

@@ -9,6 +9,7 @@ const tier = (id: string, checks: [string, string][]): TierToPass => ({
   about: "",
   requires: [],
   visible: true,
+  advisory: false,
   checks: checks.map(([check, kind]) => ({ id: check, title: "It holds.", kind, why: "Because." })),
 });
 

@@ -1,7 +1,7 @@
 import "./EditorPane.css";
 
 import type { ComponentChildren, RefObject } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import type { Frame, ProblemPage } from "../api/types";
 import { Bar } from "./Bar";
@@ -31,12 +31,23 @@ interface EditorPaneProps {
 
 /** Tabs, the editor, its buttons and the note of when the draft was kept. */
 export function EditorPane(props: EditorPaneProps) {
-  const { slug, version } = props.problem;
-  return <Pane key={`${slug} ${version}`} {...props} />;
+  const shownFile = useRef<string | null>(null);
+  const { slug, files, provided, own_tests: own, entry_points: names } = props.problem;
+  // What tabs are made of. Nothing else of an exercise makes the editor begin again.
+  const made = useMemo(
+    () => JSON.stringify([slug, files, provided, own !== null, names]),
+    [slug, files, provided, own, names],
+  );
+  return <Pane key={made} shownFile={shownFile} {...props} />;
 }
 
-function Pane(props: EditorPaneProps) {
-  const { problem, handle, frames, sent } = props;
+interface PaneProps extends EditorPaneProps {
+  /** The file that is shown, for the pane that comes after this one. */
+  shownFile: RefObject<string | null>;
+}
+
+function Pane(props: PaneProps) {
+  const { problem, handle, frames, sent, shownFile } = props;
   const host = useRef<HTMLDivElement>(null);
   const [session, setSession] = useState<Session | null>(null);
   // The editor's keys are bound once, and do what the page wants by then.
@@ -56,13 +67,15 @@ function Pane(props: EditorPaneProps) {
         grade(latest.current);
       },
     });
+    showAgain(opened, shownFile.current);
     handle.current = opened;
     setSession(opened);
     return () => {
+      shownFile.current = opened.tab.file;
       if (handle.current === opened) handle.current = null;
       opened.end();
     };
-    // A problem with another version is another Pane: a newer copy of this one changes nothing.
+    // A problem with other files is another Pane: what else is new of it changes nothing.
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, []);
 
@@ -130,6 +143,14 @@ function Pane(props: EditorPaneProps) {
       )}
     </div>
   );
+}
+
+/** Show the file that the pane before this one showed; what is said of the exercise stays. */
+function showAgain(session: Session, file: string | null) {
+  const index = session.tabs.peek().findIndex((tab) => tab.file === file);
+  const said = session.said.peek();
+  if (index > 0) session.show(index);
+  session.said.value = said;
 }
 
 function run({ busy, onRun, onScratch }: EditorPaneProps, session: Session) {

@@ -10,6 +10,7 @@ import { useLocation } from "preact-iso";
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import type { Catalogue, CheckResult, Frame, Kind, ProblemPage } from "../api/types";
+import { type Author, useAuthor, useReloading } from "../author/useAuthor";
 import { useCatalogue } from "../catalogue/useCatalogue";
 import { EditorPane } from "../editor/EditorPane";
 import type { EditorHandle } from "../editor/handle";
@@ -47,9 +48,17 @@ const READING = [
   { id: "history", label: "History" },
 ] as const satisfies readonly { id: TabName; label: string }[];
 
+const WITH_AUTHOR = [...READING, { id: "author", label: "Author" }] as const;
+
 export function ExercisePage({ slug }: { slug: string }) {
   const { loading, retry } = useProblem(slug);
-  const { value: catalogue } = useCatalogue();
+  const { value: catalogue, reload: reloadCatalogue } = useCatalogue();
+  const author = useAuthor(slug, catalogue?.author === slug);
+  const reload = useCallback(() => {
+    retry();
+    reloadCatalogue();
+  }, [retry, reloadCatalogue]);
+  useReloading(author, reload);
   useEffect(() => {
     // While the exercise is on its way; where it fails, formulas are shown as TeX.
     loadTypesetter().catch(() => undefined);
@@ -60,12 +69,23 @@ export function ExercisePage({ slug }: { slug: string }) {
     case "loading":
       return <Skeleton />;
     case "unknown":
-      return <Unknown />;
+      // What is written has no valid version yet: the author is told why.
+      if (author) return <NotYet slug={slug} author={author} />;
+      return catalogue?.author === slug ? <Skeleton /> : <Unknown />;
     case "away":
       return <Away sentence={loading.sentence} onRetry={retry} />;
     case "ready":
-      return <Exercise problem={loading.problem} catalogue={catalogue} />;
+      return <Exercise problem={loading.problem} catalogue={catalogue} author={author} />;
   }
+}
+
+function NotYet({ slug, author }: { slug: string; author: Author }) {
+  return (
+    <>
+      <h1 class="visually-hidden">{slug}</h1>
+      <author.parts.AuthorBar desk={author.desk} onProof={null} />
+    </>
+  );
 }
 
 function placeIn(
@@ -83,9 +103,11 @@ function placeIn(
 interface ExerciseProps {
   problem: ProblemPage;
   catalogue: Catalogue | null;
+  /** In `judge dev` only. */
+  author: Author | null;
 }
 
-function Exercise({ problem, catalogue }: ExerciseProps) {
+function Exercise({ problem, catalogue, author }: ExerciseProps) {
   const judging = useJudging(problem);
   const view = judging.view.value;
   const editor = useRef<EditorHandle>(null);
@@ -94,6 +116,8 @@ function Exercise({ problem, catalogue }: ExerciseProps) {
   const [pane, setPane] = useState<PaneName>("statement");
   const { columns, rows } = usePanes();
   const { address, go } = useAddress(problem.slug);
+  const tabs = author ? WITH_AUTHOR : READING;
+  const active = tabs.find(({ id }) => id === address.tab)?.id ?? "statement";
   useAddressedSubmission(judging, address, go, () => {
     setPane("results");
   });
@@ -189,9 +213,17 @@ function Exercise({ problem, catalogue }: ExerciseProps) {
         } as const)
       : { "aria-label": label ?? undefined };
 
-  const isTitleShown = address.tab === "statement" && (!narrow || pane === "statement");
+  const isTitleShown = active === "statement" && (!narrow || pane === "statement");
   return (
     <div class="exercise">
+      {author && (
+        <author.parts.AuthorBar
+          desk={author.desk}
+          onProof={() => {
+            read("author");
+          }}
+        />
+      )}
       {!isTitleShown && <h1 class="visually-hidden">{problem.title}</h1>}
       <div class="exercise-panes" style={{ "--left": columns.share, "--top": rows.share }}>
         <section
@@ -203,22 +235,22 @@ function Exercise({ problem, catalogue }: ExerciseProps) {
             name="reading"
             label="Exercise"
             class="exercise-tabs"
-            tabs={READING}
-            active={address.tab}
+            tabs={tabs}
+            active={active}
             onSelect={(tab) => {
               go({ ...address, tab }, "replace");
             }}
           />
-          {READING.map(({ id }) => (
+          {tabs.map(({ id }) => (
             <div
               key={id}
-              ref={id === address.tab ? reading : null}
+              ref={id === active ? reading : null}
               id={`reading-panel-${id}`}
               class="exercise-scroll"
               role="tabpanel"
               aria-labelledby={`reading-tab-${id}`}
               tabIndex={0}
-              hidden={id !== address.tab}
+              hidden={id !== active}
             >
               {id === "statement" && (
                 <Boundary what="The statement">
@@ -233,12 +265,12 @@ function Exercise({ problem, catalogue }: ExerciseProps) {
                   />
                 </Boundary>
               )}
-              {id === "hints" && address.tab === id && (
+              {id === "hints" && active === id && (
                 <Boundary what="The hints">
                   <HintsTab problem={problem} finished={judging.finished.value} />
                 </Boundary>
               )}
-              {id === "history" && address.tab === id && (
+              {id === "history" && active === id && (
                 <Boundary what="The history">
                   <HistoryTab
                     problem={problem}
@@ -251,6 +283,11 @@ function Exercise({ problem, catalogue }: ExerciseProps) {
                     }}
                     onRestore={restore}
                   />
+                </Boundary>
+              )}
+              {id === "author" && author && active === id && (
+                <Boundary what="The author's tab">
+                  <author.parts.AuthorTab problem={problem} desk={author.desk} />
                 </Boundary>
               )}
             </div>

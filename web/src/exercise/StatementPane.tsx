@@ -10,6 +10,7 @@ import { Takeaways } from "../course/Takeaways";
 import { TestsTable } from "../course/TestsTable";
 import { Examples } from "../examples/Examples";
 import type { JudgingView } from "../judging/view";
+import { AdvisoryChip } from "../parts/AdvisoryChip";
 import { problemAddress, trackAddress } from "../parts/addresses";
 import { counted, passRate } from "../parts/amounts";
 import { Boundary } from "../parts/Boundary";
@@ -239,7 +240,7 @@ function Tier({ tier, isClosed }: { tier: TierToPass; isClosed: boolean }) {
     <>
       <span class="tier-list-id">{tier.id}</span>
       <span class="tier-list-words">
-        <strong>{tier.title}.</strong> <Coded text={tier.about} />{" "}
+        <strong>{tier.title}.</strong> <AdvisoryChip tier={tier} /> <Coded text={tier.about} />{" "}
         <span class="quiet">{known(tier)}</span>
       </span>
     </>

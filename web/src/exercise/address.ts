@@ -1,7 +1,8 @@
 /** What the address of an exercise says: the tab beside the editor, the submission that is shown. */
 import { problemAddress } from "../parts/addresses";
 
-const TABS = ["statement", "hints", "history"] as const;
+/** "author" is there in `judge dev` only. */
+const TABS = ["statement", "hints", "history", "author"] as const;
 export type TabName = (typeof TABS)[number];
 
 export interface Address {

@@ -9,7 +9,8 @@ function view(phase: Phase, verdict: JudgingView["verdict"] = null): JudgingView
 }
 
 function tier(id: string, verdict: TierView["verdict"]): TierView {
-  return { id, title: "", phase: "finished", verdict, passed: 0, total: 0, checks: [] };
+  const state = { phase: "finished", verdict, passed: 0, total: 0, checks: [] } as const;
+  return { id, title: "", advisory: false, ...state, checks: [] };
 }
 
 test("there is no state before anything was sent", () => {

@@ -3,6 +3,7 @@ import { useCallback, useEffect, useState } from "preact/hooks";
 import { getProblem, Refused } from "../api/http";
 import type { ProblemPage } from "../api/types";
 import { sentenceOf } from "../parts/useLoaded";
+import { steady } from "./steady";
 
 type Loading =
   | { state: "loading" }
@@ -28,7 +29,7 @@ export function useProblem(slug: string): { loading: Loading; retry: () => void 
   useEffect(() => {
     let current = true;
     void load(slug).then((next) => {
-      if (current) setLoading(next);
+      if (current) setLoading((before) => following(before, next));
     });
     return () => {
       current = false;
@@ -54,6 +55,15 @@ export function useProblem(slug: string): { loading: Loading; retry: () => void 
   }, [slug, pending]);
 
   return { loading, retry };
+}
+
+/** What to show next: a page that can be read stays while the judge is away. */
+function following(before: Loading, next: Loading): Loading {
+  if (before.state !== "ready") return next;
+  if (next.state === "ready") {
+    return { state: "ready", problem: steady(before.problem, next.problem) };
+  }
+  return next.state === "away" ? before : next;
 }
 
 async function load(slug: string): Promise<Loading> {

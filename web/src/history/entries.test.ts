@@ -64,7 +64,8 @@ test("the newest accepted submission is found", () => {
 });
 
 test("an entry says how it ended, and where", () => {
-  const tier = { id: "T1", title: "Oracle", about: "", requires: [], visible: true, checks: [] };
+  const named = { id: "T1", title: "Oracle", about: "", requires: [], checks: [] };
+  const tier = { ...named, visible: true, advisory: false };
   expect(entryWords(entry("a"), [tier])).toEqual({
     icon: "fail",
     tone: "fail",

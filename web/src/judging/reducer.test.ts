@@ -23,6 +23,7 @@ const PLAN: Plan = {
       about: "",
       requires: [],
       visible: true,
+      advisory: false,
       checks: [card("t0::test_name"), card("t0::test_pair")],
     },
     {
@@ -31,6 +32,7 @@ const PLAN: Plan = {
       about: "",
       requires: ["T0"],
       visible: ["test_sizes"],
+      advisory: false,
       checks: [card("t1::test_sizes[1]"), card("t1::test_sizes[2]"), card("t1::test_large")],
     },
     {
@@ -39,6 +41,7 @@ const PLAN: Plan = {
       about: "",
       requires: ["T0"],
       visible: false,
+      advisory: false,
       checks: [card("t2::test_one")],
     },
   ],
@@ -487,6 +490,7 @@ describe("the end", () => {
             passed: 1,
             total: 1,
             checks: [check("t0::test_other")],
+            advisory: true,
           },
         ],
         charts: [chart("c")],
@@ -557,7 +561,7 @@ describe("opening an earlier submission", () => {
         checks: [check("t1::test_sizes[1]", "WA")],
       },
       { id: "T2", title: "Edges", verdict: null, passed: 0, total: 1, checks: [] },
-    ];
+    ].map((tier) => ({ ...tier, advisory: false }));
     const view = after({ ...sending, kind: "run" }, accepted, {
       type: "result",
       result: result({ kind: "run", state: "judging", verdict: null, tiers }),

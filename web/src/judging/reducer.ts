@@ -131,6 +131,7 @@ function planned(tier: TierToPass, kind: Kind): TierView {
     passed: 0,
     total: kind === "run" ? examples(tier) : tier.checks.length,
     checks: [],
+    advisory: tier.advisory,
   };
 }
 
@@ -260,6 +261,7 @@ const unknown = (id: string): TierView => ({
   passed: 0,
   total: 0,
   checks: [],
+  advisory: false,
 });
 
 const begun = (tier: TierView): TierView =>

@@ -27,6 +27,8 @@ export interface TierView {
   /** Checks that are known to exist; 0 when nobody has counted them yet. */
   total: number;
   checks: CheckResult[];
+  /** It counts neither for the verdict nor for the score. */
+  advisory: boolean;
 }
 
 /**

@@ -2,10 +2,10 @@
 import type { Verdict } from "../api/types";
 
 /**
- * How a verdict looks: passed, failed, a limit was broken, not run, or our fault. Its icon has the
- * same name.
+ * How a verdict looks: passed, failed, a limit was broken, not run, our fault, or advice that counts
+ * for nothing. Its icon has the same name.
  */
-export type Tone = "pass" | "fail" | "limit" | "skip" | "fault";
+export type Tone = "pass" | "fail" | "limit" | "skip" | "fault" | "advice";
 
 interface VerdictWords {
   words: string;

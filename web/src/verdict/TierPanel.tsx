@@ -11,7 +11,7 @@ import { Icon } from "../parts/Icon";
 import { VERDICTS } from "../parts/verdicts";
 import { CheckReport } from "./CheckReport";
 import { failingTier, grouped } from "./selection";
-import { skipReason } from "./words";
+import { skipReason, verdictOf } from "./words";
 
 interface Props {
   problem: ProblemPage;
@@ -38,10 +38,12 @@ export function TierPanel({ problem, view, tier, onReveal }: Props) {
           <Coded text={about(problem, tier)} />
         </p>
       )}
+      {tier.advisory && <p class="tier-panel-note">{ADVISORY}</p>}
       {failed.map(toTell).map((check, at) => (
         <FailedCheck
           key={`${view.id ?? ""} ${check.id}`}
           check={check}
+          tier={tier}
           isFirst={at === 0}
           diagnosis={tier.id === failingTier(view)?.id && at === 0 ? view.diagnosis : []}
           problem={problem}
@@ -64,17 +66,19 @@ const toTell = (check: CheckResult): CheckResult =>
 const about = (problem: ProblemPage, tier: TierView): string =>
   problem.tiers.find((each) => each.id === tier.id)?.about ?? "";
 
-interface FailedProps extends Omit<Props, "tier"> {
+const ADVISORY = "This tier is advice: it counts neither for the verdict nor for the score.";
+
+interface FailedProps extends Props {
   check: CheckResult;
   isFirst: boolean;
   diagnosis: readonly Diagnosis[];
 }
 
-function FailedCheck({ check, isFirst, ...rest }: FailedProps) {
+function FailedCheck({ check, isFirst, tier, ...rest }: FailedProps) {
   /** Null until the student has opened or closed it. */
   const [choice, setChoice] = useState<boolean | null>(null);
   const isOpen = choice ?? isFirst;
-  const { tone, short } = VERDICTS[check.verdict];
+  const { tone, short } = verdictOf(check.verdict, tier);
   // What could not be loaded is of no check in particular: what was wrong takes its sentence's place.
   const isUnloaded = check.verdict === "CE" && check.message !== "";
   return (

@@ -1,6 +1,7 @@
 import "./TierRail.css";
 
 import type { JudgingView, TierView } from "../judging/view";
+import { AdvisoryChip } from "../parts/AdvisoryChip";
 import { Icon } from "../parts/Icon";
 import { Tabs } from "../parts/Tabs";
 import { tileState } from "./words";
@@ -34,7 +35,7 @@ function Tile({ tier, view }: { tier: TierView; view: JudgingView }) {
   return (
     <span class={`tier-tile tier-tile-${tone ?? tier.phase}`}>
       <span class="tier-tile-name">
-        <b>{tier.id}</b> {tier.title}
+        <b>{tier.id}</b> {tier.title} <AdvisoryChip tier={tier} />
       </span>
       <span class="tier-tile-state">
         <Icon name={icon} />

@@ -9,16 +9,28 @@ export const isFailing = (verdict: Verdict | null): boolean =>
 export const firstFailing = (tier: TierView): CheckResult | null =>
   tier.checks.find((check) => isFailing(check.verdict)) ?? null;
 
-/** The first tier that failed, or is about to: one of its checks has. */
+/** Whether a tier failed, or is about to: one of its checks has. */
+const hasFailed = (tier: TierView): boolean =>
+  isFailing(tier.verdict) || firstFailing(tier) !== null;
+
+/** The first tier that counts and failed. */
 export const failingTier = (view: JudgingView): TierView | null =>
-  view.tiers.find((tier) => isFailing(tier.verdict) || firstFailing(tier) !== null) ?? null;
+  view.tiers.find((tier) => !tier.advisory && hasFailed(tier)) ?? null;
+
+/** The tiers that are not met and count for nothing. */
+export const unmetAdvice = (view: JudgingView): TierView[] =>
+  view.tiers.filter((tier) => tier.advisory && hasFailed(tier));
 
 /**
- * What the student chose; else where it failed; else the first. A tier that merely runs is not
- * followed: the list would be another one several times a second.
+ * What the student chose; else where it failed; else where there is advice; else the first. A tier
+ * that merely runs is not followed: the list would be another one several times a second.
  */
 export const shownTier = (view: JudgingView, chosen: string | null): TierView | null =>
-  view.tiers.find((tier) => tier.id === chosen) ?? failingTier(view) ?? view.tiers[0] ?? null;
+  view.tiers.find((tier) => tier.id === chosen) ??
+  failingTier(view) ??
+  unmetAdvice(view)[0] ??
+  view.tiers[0] ??
+  null;
 
 interface Groups {
   failed: CheckResult[];

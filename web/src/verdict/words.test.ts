@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { CheckResult, Mutation, Verdict } from "../api/types";
 import type { JudgingView, TierView } from "../judging/view";
 import { aligned, alignedTogether, shortened } from "./align";
-import { firstFailing, shownTier } from "./selection";
+import { failingTier, firstFailing, shownTier } from "./selection";
 import { headline, limitOf, skipReason, statements, tileState } from "./words";
 
 const LIMITS = {
@@ -32,6 +32,7 @@ const tier = (id: string, title: string, parts: Partial<TierView> = {}): TierVie
   passed: 0,
   total: 8,
   checks: [],
+  advisory: false,
   ...parts,
 });
 
@@ -211,9 +212,40 @@ describe("a tile", () => {
   test("a tier that was not run says what it needs", () => {
     const skipped = ended("T1", "Oracle", "SK", 0);
     const whole = view({ tiers: [ended("T0", "Interface", "RE", 1), skipped] });
-    const plan = [{ id: "T1", title: "", about: "", requires: ["T0"], visible: true, checks: [] }];
+    const named = { id: "T1", title: "", about: "", requires: ["T0"], checks: [] };
+    const plan = [{ ...named, visible: true, advisory: false }];
     expect(skipReason(skipped, whole, plan)).toBe("Not run. It needs T0 Interface first.");
     expect(skipReason(skipped, whole, [])).toBe("Not run. Judging ended before this tier.");
+  });
+});
+
+describe("a tier that counts for nothing", () => {
+  const advice = { ...ended("T4", "Cost", "WA", 0), advisory: true };
+  const accepted = view({
+    verdict: "AC",
+    score: 1,
+    tiers: [ended("T0", "Interface", "AC", 8), advice],
+  });
+
+  test("gives advice, and looks like no failure", () => {
+    expect(tileState(advice, accepted)).toMatchObject({ tone: "advice", words: "advice" });
+    const slow = { ...advice, verdict: "TLE" as const };
+    expect(tileState(slow, accepted)).toMatchObject({ tone: "limit", words: "time limit" });
+    expect(tileState({ ...advice, verdict: "AC" as const }, accepted).tone).toBe("pass");
+  });
+
+  test("leaves the submission accepted, and is told of in its headline", () => {
+    const { title, tone, facts } = headline(accepted);
+    expect([title, tone]).toEqual(["Accepted", "pass"]);
+    expect(facts).toEqual(["score 100 %", "judged in 0.34 s", "advice in T4"]);
+    expect(statements(accepted)).toContain("T4 Cost (advisory): advice, 0 of 8 checks passed.");
+  });
+
+  test("is shown where nothing that counts failed", () => {
+    expect(failingTier(accepted)).toBeNull();
+    expect(shownTier(accepted, null)?.id).toBe("T4");
+    const rejected = view({ tiers: [advice, ended("T5", "Edges", "WA", 0)] });
+    expect(shownTier(rejected, null)?.id).toBe("T5");
   });
 });
 

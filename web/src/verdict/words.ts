@@ -5,7 +5,7 @@ import { isScratch, type JudgingView, OWN_TEST, OWN_TESTS, type TierView } from 
 import { bytes, counted, percent, roughly, seconds } from "../parts/amounts";
 import type { IconName } from "../parts/Icon";
 import { type Tone, VERDICTS } from "../parts/verdicts";
-import { failingTier, isFailing } from "./selection";
+import { failingTier, isFailing, unmetAdvice } from "./selection";
 
 export interface Headline {
   icon: IconName;
@@ -116,6 +116,7 @@ function finished(view: JudgingView, verdict: Verdict): Headline {
         ? []
         : [`score ${percent(view.score)}`]),
       ...(view.judgedMs === null ? [] : [`${tookWords(view, verdict)} ${seconds(view.judgedMs)}`]),
+      ...unmetAdvice(view).map((tier) => `advice in ${tier.id}`),
     ],
     explanation: verdict === "JE" ? FAULT : null,
   };
@@ -200,12 +201,19 @@ export function tileState(tier: TierView, view: JudgingView): TileState {
     return { icon: "skip", tone: "skip", words: "not in a run", count: "" };
   const count = (done: number) => (tier.total > 0 ? `${done}/${tier.total}` : "");
   if (tier.phase === "finished" && tier.verdict !== null) {
-    const { tone, short } = VERDICTS[tier.verdict];
+    const { tone, short } = verdictOf(tier.verdict, tier);
     return { icon: tone, tone, words: short, count: count(tier.passed) };
   }
   return tier.phase === "running"
     ? { icon: "running", tone: null, words: "running", count: count(tier.checks.length) }
     : { icon: "waiting", tone: null, words: "waiting", count: count(0) };
+}
+
+/** How a verdict looks in a tier: what counts for nothing is advice, and no failure. */
+export function verdictOf(verdict: Verdict, { advisory }: Pick<TierView, "advisory">) {
+  const { tone, short } = VERDICTS[verdict];
+  if (!advisory || tone !== "fail") return { tone, short };
+  return { tone: "advice" as const, short: verdict === "WA" ? "advice" : short };
 }
 
 /** Whether a run executes none of the tier's checks. */
@@ -275,7 +283,8 @@ const tierStatements = (view: JudgingView): string[] =>
     .map((tier) => {
       const { words } = tileState(tier, view);
       const passed = `${tier.passed} of ${counted(tier.total, "check")} passed`;
-      return `${name(tier)}: ${words}${tier.verdict === "SK" ? "" : `, ${passed}`}.`;
+      const mark = tier.advisory ? " (advisory)" : "";
+      return `${name(tier)}${mark}: ${words}${tier.verdict === "SK" ? "" : `, ${passed}`}.`;
     });
 
 function verdictStatement(view: JudgingView): string {
