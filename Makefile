@@ -1,13 +1,13 @@
 # Needs Python 3.11 or newer and make; everything else is installed into .venv.
 # PYTHON chooses the interpreter, PIP_ARGS is added to `pip install` (another index, say), SERVE_ARGS
 # to `judge serve` (another port, say), PROVE_ARGS to `judge verify`; TEST_ARGS are pytest's, in place
-# of sharing the tests out among three processes: two wait for a sandbox most of the time.
+# of sharing the tests out among two processes.
 
 PYTHON ?= python3
 PIP_ARGS ?=
 SERVE_ARGS ?=
 PROVE_ARGS ?=
-TEST_ARGS ?= --numprocesses 3
+TEST_ARGS ?= --numprocesses 2
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed

@@ -44,7 +44,7 @@ def test_a_problem_is_proven_case_by_case(
         environment=monkeypatch,
     )  # fmt: skip
     assert ended.returncode == 1, ended.stdout + ended.stderr
-    assert "double::T1::test_values PASSED" in ended.stdout
+    assert "double::T1::test_t1_oracle::test_values PASSED" in ended.stdout
     assert "double/proof/reference::accepted PASSED" in ended.stdout
     assert "double/proof/mutant::tripled FAILED" in ended.stdout
     assert "double/proof/mutant::halved PASSED" in ended.stdout

@@ -23,7 +23,7 @@ def suite(name: str) -> bytes:
 
 
 def test_a_good_suite_scores_everything(warm_judge: Judge) -> None:
-    result = graded(warm_judge, suite("good"))
+    result = graded(warm_judge, suite("accepted/good"))
     assert (result.verdict, result.score) == (Verdict.AC, 1.0)
     assert result.mutation is not None
     assert result.mutation.survivors == []
@@ -33,7 +33,7 @@ def test_a_good_suite_scores_everything(warm_judge: Judge) -> None:
 def test_a_suite_that_misses_what_the_chapter_is_about_fails_above_the_threshold(
     warm_judge: Judge,
 ) -> None:
-    result = graded(warm_judge, suite("no_batch_equals_heads"))
+    result = graded(warm_judge, suite("rejected/no_batch_equals_heads"))
     assert result.verdict is Verdict.WA
     assert result.mutation is not None
     assert result.mutation.survivors == ["s05"]
@@ -43,8 +43,8 @@ def test_a_suite_that_misses_what_the_chapter_is_about_fails_above_the_threshold
 @pytest.mark.parametrize(
     ("name", "verdict", "words"),
     [
-        ("always_fails", Verdict.WA, "This test fails on a right solution"),
-        ("reads_source", Verdict.RV, "`inspect` cannot be imported here"),
+        ("rejected/always_fails", Verdict.WA, "This test fails on a right solution"),
+        ("rejected/reads_source", Verdict.RV, "`inspect` cannot be imported here"),
     ],
 )
 def test_a_suite_that_is_no_test_is_refused(
