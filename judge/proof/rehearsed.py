@@ -163,7 +163,8 @@ def disagreements(
             "same seed",
             "whatever is random has to come from `rng`, and no check may leave anything behind",
         )
-    for other in rehearsed[1:]:
+    rehearsed_tiers = {check.tier for check in rehearsed[0].checks}  # advisory ones are left out
+    for other in rehearsed[1:] if mutant.tier in rehearsed_tiers else ():
         first = _first_failing_tier(other)
         if not other.refused and first != mutant.tier:
             yield place.finding(
