@@ -147,8 +147,9 @@ def test_a_broken_problem_is_the_judges_failure_with_file_and_line(
     manifest = tmp_path / "problems" / "double" / "problem.toml"
     manifest.write_text(MANIFEST.replace("wall_s = 5.0", "wall_s = 0"))
     ended = run("run", "double", "x.py")
+    line = manifest.read_text().splitlines().index("wall_s = 0") + 1
     assert ended.status == 3
-    assert f"{manifest}:10: " in ended.err
+    assert f"{manifest}:{line}: " in ended.err
 
 
 def test_a_problem_that_cannot_be_read_is_the_judges_failure_with_the_file(

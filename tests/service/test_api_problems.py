@@ -21,8 +21,9 @@ def test_the_catalogue_lists_tracks_and_exercises(database_url: str, tmp_path: P
         (card,) = catalogue["problems"]
         assert (card["slug"], card["track"], card["number"]) == ("double", "papers", 7)
         assert card["tiers"] == [
-            {"id": "T0", "title": "Interface"}, {"id": "T1", "title": "Oracle"},
-        ]  # fmt: skip
+            {"id": "T0", "title": "Interface", "advisory": False},
+            {"id": "T1", "title": "Oracle", "advisory": False},
+        ]
         assert catalogue["broken"] == []
 
     run_with_api(database_url, tmp_path, test)

@@ -549,7 +549,9 @@ def test_a_problem_whose_checks_are_broken_is_known_to_be(
             return version in await bench.store.facts([version])
 
         await bench.until(prepared)
-        assert (await bench.store.facts([version]))[version].broken == "double: line 3"
+        assert (await bench.store.facts([version]))[version].broken == (
+            "problems/double/problem.toml:1: line 3"
+        )
 
     run(database_url, tmp_path, test)
 
