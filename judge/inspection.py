@@ -26,6 +26,8 @@ NEEDS = "needs"
 ACCEPTED = "submissions/accepted"
 REJECTED = "submissions/rejected"
 SUITES = "suites"
+ACCEPTED_SUITES = "suites/accepted"
+REJECTED_SUITES = "suites/rejected"
 MIN_ACCEPTED = 3
 MAX_LIBRARY_BYTES = 512 << 10  # a submission and its library are sent in one header of 1 MiB
 _MODULE_PATH = re.compile(r"(?:[A-Za-z_][A-Za-z0-9_]*/)+[A-Za-z_][A-Za-z0-9_]*\.py")
@@ -56,6 +58,7 @@ class Inspection:
         yield from self._mutants()
         yield from self._equivalent()
         yield from self._submissions()
+        yield from self._suites()
 
     def _names(self) -> Iterator[Fault]:
         if self.manifest.id != self.folder.resolve().name:
@@ -191,10 +194,8 @@ class Inspection:
 
     def _own_tests(self) -> Iterator[Fault]:
         """What grades students' tests is there when they may hand some in, and only then."""
-        own, graded = (
-            self.manifest.tests,
-            [mutant.id for mutant in self.known.mutants if mutant.graded],
-        )
+        own = self.manifest.tests
+        graded = [mutant.id for mutant in self.known.mutants if mutant.graded]
         takes = any(file.role == "tests" for file in self.manifest.files)
         if takes != (own is not None):
             yield self._manifest_fault(
@@ -342,6 +343,14 @@ class Inspection:
                 yield Fault(
                     self.folder / name, 1, f"its folder {tier!r} is no tier of this problem",
                     f"move it to the tier that must reject it: {', '.join(tiers)}",
+                )  # fmt: skip
+
+    def _suites(self) -> Iterator[Fault]:
+        for name in sources_under(self.contents, SUITES):
+            if str(PurePosixPath(name).parent) not in (ACCEPTED_SUITES, REJECTED_SUITES):
+                yield Fault(
+                    self.folder / name, 1, "its folder does not say how these tests are graded",
+                    f"move it to {ACCEPTED_SUITES} or {REJECTED_SUITES}",
                 )  # fmt: skip
 
     def _exists(self, name: str, location: Location) -> Iterator[Fault]:

@@ -52,6 +52,7 @@ __all__ = ["BrokenChecks", "Judge", "JudgeFault", "OnEvent", "Untried", "too_lar
 
 TRIES = 3
 TRYING_S = 30.0  # no further try begins later than this after the first
+REHEARSAL_GRACE_S = 60.0  # after a rehearsal should have been ended, before nothing is expected
 BOX_STATES = ("warm", "busy", "starting", "lost")
 KEEPER_S = 0.5  # between two looks of the keeper
 KEEPER_LONGEST_S = 5.0  # ... while boxes cannot be started
@@ -176,26 +177,19 @@ class Judge:
     def rehearse(self, problem: Problem, rehearsal: Rehearsal, seed: int) -> Rehearsed:
         """Run code of the problem's own beside its checks, in the grader box; no slot is taken.
 
-        Code that takes its process along is `refused`. Raises `JudgeFault`.
+        Code that takes its process along is `refused`, if it does so twice: processes also end for
+        lack of memory, or because the one that holds the checks did. Raises `JudgeFault`.
         """
-        job = Job(
-            id=f"rehearsal-{secrets.token_hex(8)}",
-            version=problem.version,
-            files={},
-            seed=seed,
-            limits=JobLimits.of(problem.limits),
-            runner="",
-            tiers=0,
-            sent_s=time.monotonic(),
-            rehearsal=rehearsal,
-        )
+        patience_s = REHEARSAL_FACTOR * rehearsal.budget_s + REHEARSAL_GRACE_S
         for number in range(1, TRIES + 1):
+            job = _rehearsal_job(problem, rehearsal, seed)
             try:
                 grader = self._running_grader()
                 grader.open(problem)
-                return grader.rehearse(job, REHEARSAL_FACTOR * rehearsal.budget_s + 60)
+                return grader.rehearse(job, patience_s)
             except JobEnded as ended:
-                return Rehearsed([], f"its process ended: {ended}", died=True)
+                if number > 1:
+                    return Rehearsed([], f"its process ended: {ended}", died=True)
             except Lost as lost:
                 if number == TRIES:
                     raise JudgeFault(f"a rehearsal failed {TRIES} times ({lost})") from None
@@ -462,6 +456,20 @@ class _Parts:
         if kind == "tests" and not 1 <= len(self.own) <= MAX_TEST_FILES:
             return f"Tests are 1 to {MAX_TEST_FILES} files: send tests/test_own.py."
         return too_large(problem, self.own)
+
+
+def _rehearsal_job(problem: Problem, rehearsal: Rehearsal, seed: int) -> Job:
+    return Job(
+        id=f"rehearsal-{secrets.token_hex(8)}",
+        version=problem.version,
+        files={},
+        seed=seed,
+        limits=JobLimits.of(problem.limits),
+        runner="",
+        tiers=0,
+        sent_s=time.monotonic(),
+        rehearsal=rehearsal,
+    )
 
 
 def _turns(problem: Problem, kind: Kind) -> int:

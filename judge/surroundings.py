@@ -31,13 +31,22 @@ def read_contents(folder: Path) -> dict[str, bytes]:
 
 
 def _read_tree(folder: Path) -> dict[str, bytes]:
-    """Every file in a folder by relative path. Raises `ProblemError`."""
+    """Every file in a folder by relative path. Raises `ProblemError`.
+
+    A folder may be from somebody else, and is shown, packed and sent on: a link in it may not fetch
+    what is no exercise.
+    """
     contents: dict[str, bytes] = {}
     faults: list[Fault] = []
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder)
         try:
-            if _counts(name) and path.is_file():
+            if not _counts(name) or not path.is_file():
+                continue
+            if path.is_symlink() and not _is_ours(path, folder):
+                message = "a link that leads out of the folder of all exercises"
+                faults.append(Fault(path, 1, message, "put the file itself there"))
+            else:
                 contents[name.as_posix()] = path.read_bytes()
         except OSError as error:
             message = f"the file cannot be read: {error.strerror or type(error).__name__}"
@@ -45,6 +54,17 @@ def _read_tree(folder: Path) -> dict[str, bytes]:
     if faults:
         raise ProblemError(faults)
     return contents
+
+
+def _is_ours(path: Path, folder: Path) -> bool:
+    """Whether a link leads to a file in the folder or beside it; the folder itself may be one."""
+    target, own = path.resolve(), folder.resolve()
+    if target.is_relative_to(own):
+        return True
+    return any(
+        target.is_relative_to(around) and _counts(target.relative_to(around))
+        for around in (own.parent, folder.parent.resolve())
+    )
 
 
 def _counts(name: Path) -> bool:

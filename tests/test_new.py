@@ -78,6 +78,18 @@ def test_a_pipe_is_asked_nothing(bank: Path) -> None:
     assert manifest.entry_points == ("log_sum_exp",)
 
 
+def test_the_next_number_of_the_track_is_taken(bank: Path) -> None:
+    for slug, track in (("one", "mine"), ("two", "mine"), ("other", "yours")):
+        assert new(slug, "--track", track).exit_code == 0
+    (bank / "broken").mkdir()
+    (bank / "broken" / "problem.toml").write_text("number =")
+    assert new("three", "--track", "mine").exit_code == 0
+    numbers = {
+        slug: load_problem(bank / slug).manifest.number for slug in ("two", "other", "three")
+    }
+    assert numbers == {"two": 2, "other": 1, "three": 3}
+
+
 def test_any_line_of_text_can_be_a_title(bank: Path) -> None:
     title = 'Größe \\ "zwei" — {{slug}}'
     assert new("size", "--title", title).exit_code == 0

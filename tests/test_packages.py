@@ -3,6 +3,7 @@ from __future__ import annotations
 import io
 import os
 import stat
+import struct
 import tomllib
 import zipfile
 from collections.abc import Callable, Mapping
@@ -38,6 +39,7 @@ FOREIGN = {
     "problem_statement/problem.sv.md": "Summera.\n",
     "data/sample/1.in": "1 2\n",
     "data/sample/1.ans": "3\n",
+    "data/sample/1.png": "a picture",
     "data/secret/2.in": "5 6\n",
     "data/secret/2.ans": "11\n",
     "input_validators/check.py": "print(42)\n",
@@ -244,6 +246,8 @@ def test_what_is_left_to_do_is_said_and_nothing_looks_finished(run: Run, tmp_pat
         "no time limit",
         "fast.cpp",
         "data, input_validators",
+        "beside the statement: problem_statement/problem.sv.md",
+        "of the samples: data/sample/1.png",
         "licence is 'cc by'",
     ):
         assert words in ended.out
@@ -258,7 +262,7 @@ def test_a_statement_in_latex_is_kept_as_code(tmp_path: Path) -> None:
         {"problem.yaml": "name: A\n", "problem_statement/problem.tex": "\\problemname{A} ```\n"},
     )
     with open_package(path) as package:
-        begun = begin(package, None)
+        begun = begin(package, "sum")
     assert begun.files["statement.md"].startswith(b"````latex\n")
     assert any("LaTeX" in line for line in begun.left)
 
@@ -272,7 +276,7 @@ def test_names_in_several_languages_and_newer_sources_are_understood(tmp_path: P
     )
     with open_package(zipped(tmp_path / "a.zip", {"problem.yaml": text})) as package:
         metadata = read_metadata(package)
-        begun = begin(package, None)
+        begun = begin(package, "sum")
     assert metadata.title == "Sum"
     assert metadata.sources == ["A, https://a.example", "B"]
     assert metadata.tags == ["x", "y"]
@@ -284,7 +288,7 @@ def test_limits_that_the_judge_does_not_take_are_told(tmp_path: Path) -> None:
         tmp_path / "a.zip", problem_yaml="name: A\nlimits: {time_limit: 2.5, memory: 16}\n"
     )
     with open_package(path) as package:
-        begun = begin(package, None)
+        begun = begin(package, "sum")
     limits = tomllib.loads(begun.files[MANIFEST].decode())["limits"]
     assert (limits["wall_s"], limits["memory_bytes"]) == (2.5, 64 << 20)
     assert any("memory_bytes" in line for line in begun.left)
@@ -294,7 +298,7 @@ def test_a_text_that_would_break_out_of_toml_stays_a_text(tmp_path: Path) -> Non
     title = r"A' \\ ]\n[tiers] \ud800 \u202e \x7f"  # as YAML writes it between double quotes
     path = foreign(tmp_path / "a.zip", problem_yaml=f'name: "{title}"\n')
     with open_package(path) as package:
-        begun = begin(package, None)
+        begun = begin(package, "sum")
     tree = tomllib.loads(begun.files[MANIFEST].decode())
     assert tree["title"].startswith("A' \\ ] [tiers] \\ud800")
     assert len(tree["tiers"]) == 2
@@ -366,7 +370,7 @@ def test_a_link_that_nobody_asks_for_is_no_harm(tmp_path: Path) -> None:
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr(*link("addingup/data/secret/3.in", "2.in"))
     with open_package(path) as package:
-        assert begin(package, None).slug == "addingup"
+        assert begin(package, "sum").files
 
 
 def test_a_member_that_grows_beyond_the_limit_is_not_read_to_its_end(
@@ -374,6 +378,50 @@ def test_a_member_that_grows_beyond_the_limit_is_not_read_to_its_end(
 ) -> None:
     path = foreign(tmp_path / "a.zip", problem_statement_problem_en_md=bytes(64 << 20))
     refused(run, path, "larger than")
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_methods_that_unpack_gigabytes_at_once_are_not_taken(
+    run: Run, tmp_path: Path, method: int
+) -> None:
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w", method) as archive:
+        archive.writestr("problem.yaml", "name: A\n")
+    refused(run, path, "problem.yaml is packed in a way")
+
+
+def test_a_list_of_a_million_files_is_not_even_read(run: Run, tmp_path: Path) -> None:
+    """zipfile would make an object of each before any can be counted."""
+    entry = struct.pack("<4s6H3L5H2L", b"PK\1\2", *[0] * 9, 1, *[0] * 6) + b"a"
+    size = len(entry) * 1_000_000
+    with (tmp_path / "a.zip").open("wb") as file:
+        file.write(entry * 1_000_000)
+        file.write(struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 65535, 65535, size, 0, 0))
+    refused(run, tmp_path / "a.zip", "list of files is too large")
+
+
+def test_a_name_that_is_not_the_utf8_it_claims_to_be_is_refused(run: Run, tmp_path: Path) -> None:
+    path = zipped(tmp_path / "a.zip", {**FOREIGN, "n\N{LATIN SMALL LETTER E WITH ACUTE}": "x"})
+    path.write_bytes(path.read_bytes().replace(b"n\xc3\xa9", b"n\xc3\xc3"))
+    refused(run, path, "not a zip file")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "judge/exercise/packages/problem.toml",
+        "judge/exercise/A; b/problem.toml",
+        "judge/needs/a b/problem.toml",
+        "judge/packages/a-b/__init__.py",
+    ],
+)
+def test_folders_that_cannot_be_of_the_bank_are_not_made(
+    run: Run, tmp_path: Path, name: str
+) -> None:
+    files = {"problem.yaml": "name: A\n", "judge/exercise/a/problem.toml": "x", name: "x"}
+    if name.startswith("judge/exercise"):
+        del files["judge/exercise/a/problem.toml"]
+    refused(run, zipped(tmp_path / "a.zip", files), "can be called")
 
 
 def test_our_own_files_are_bounded_as_well(run: Run, tmp_path: Path) -> None:
@@ -408,6 +456,7 @@ def test_a_file_that_is_in_it_twice_is_refused(run: Run, tmp_path: Path) -> None
         ("x: " + "[" * 5000, "nested"),
         ("name: A\nlimits: {memory: lots}\n", "`limits.memory`"),
         ("name: A\nlimits: {memory: " + "9" * 6000 + "}\n", "`limits.memory`"),
+        ("name: A\nlimits: {memory: " + "9" * 4000 + "}\n", "`limits.memory`"),
         ("name: A\nlimits: {time_limit: -1}\n", "`limits.time_limit`"),
         ("name: A\nlimits: {time_limit: .inf}\n", "`limits.time_limit`"),
         ("!!python/object/apply:os.system ['true']\n", "not a map"),
@@ -449,6 +498,20 @@ def test_a_slug_of_another_form_is_a_usage_error(run: Run, tmp_path: Path) -> No
     ended = run("import", foreign(tmp_path / "a.zip"), "--slug", "../x")
     assert ended.status == 2
     assert "lower-case" in ended.err
+
+
+@pytest.mark.parametrize("slug", ["packages", "-"])
+def test_a_package_cannot_take_the_place_of_what_is_no_exercise(
+    run: Run, tmp_path: Path, slug: str
+) -> None:
+    refused(run, zipped(tmp_path / f"{slug}.zip", FOREIGN), "name")
+
+
+def test_the_folder_of_an_installed_package_takes_no_import(run: Run, tmp_path: Path) -> None:
+    installed = tmp_path / "lib" / "site-packages" / "judge_problems"
+    ended = run("import", foreign(tmp_path / "a.zip"), "--into", installed)
+    assert (ended.status, installed.exists()) == (2, False)
+    assert "Name a folder of your own" in ended.err
 
 
 def test_a_disk_that_refuses_leaves_nothing(tmp_path: Path) -> None:

@@ -363,6 +363,42 @@ def test_a_folder_must_have_the_name_of_its_problem(tmp_path: Path) -> None:
     assert "not the folder's name 'triple'" in only_fault(folder).message
 
 
+@pytest.mark.parametrize("target", ["secret.txt", "problems/.git/config"])
+def test_a_link_to_what_is_no_exercise_is_a_fault(tmp_path: Path, target: str) -> None:
+    """An export would carry it off."""
+    folder = write_problem(tmp_path / "problems")
+    (tmp_path / target).parent.mkdir(exist_ok=True)
+    (tmp_path / target).write_text("a secret", encoding="utf-8")
+    (folder / "notes.txt").symlink_to(tmp_path / target)
+    with pytest.raises(ProblemError, match=r"notes\.txt:1: a link that leads out"):
+        load_problem(folder)
+
+
+def test_links_in_the_folder_and_beside_it_are_followed(tmp_path: Path) -> None:
+    folder = write_problem(tmp_path / "problems")
+    (tmp_path / "problems" / "shared.py").write_text("SHARED = 1\n", encoding="utf-8")
+    (folder / "checks" / "shared.py").symlink_to("../../shared.py")
+    (folder / ".data").mkdir()
+    (folder / "statement.md").rename(folder / ".data" / "statement.md")
+    (folder / "statement.md").symlink_to(".data/statement.md")
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked" / "double").symlink_to(folder)
+    contents = load_problem(tmp_path / "linked" / "double").contents
+    assert contents["checks/shared.py"] == b"SHARED = 1\n"
+    assert contents["statement.md"]
+
+
+def test_kept_tests_say_by_their_folder_how_they_are_graded(tmp_path: Path) -> None:
+    folder = write_problem(tmp_path)
+    for name in ("accepted/good.py", "rejected/weak.py", "acepted/typo.py"):
+        path = folder / "suites" / name
+        path.parent.mkdir(parents=True)
+        path.write_text("def test_one(): ...\n", encoding="utf-8")
+    fault = only_fault(folder)
+    assert str(fault.file).endswith("suites/acepted/typo.py")
+    assert fault.remedy == "move it to suites/accepted or suites/rejected"
+
+
 def test_a_fault_reads_as_file_line_message_and_remedy() -> None:
     fault = Fault(Path("problems/x/problem.toml"), 12, "it is wrong", "mend it")
     assert str(fault) == "problems/x/problem.toml:12: it is wrong\n    mend it"

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import shlex
 import sys
+import tomllib
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Annotated
 
 import typer
-from pydantic import TypeAdapter, ValidationError
 from rich.text import Text
 
+from judge.commands.new_folder import require_exercise_name, require_own_root, require_slug
 from judge.commands.terminal import Status, console, fail
-from judge.inspection import ACCEPTED, MANIFEST, PACKAGES
-from judge.manifest import Slug
+from judge.inspection import ACCEPTED, MANIFEST
 from judge.render import note, safe, show
 from judge.settings import Settings, load_settings
 from judge.templates.writing import Card, Template, files_of, write_files
 
 DRAFTS = "drafts"
-INSTALLED = {"site-packages", "dist-packages"}
-SLUG_FORM = "lower-case letters, digits and single hyphens, 80 at most, such as soft-maximum"
 
 
 def new(
@@ -47,11 +45,13 @@ def new(
     """Write a complete small exercise of a kind, which you then make yours."""
     settings = load_settings()
     root = into or settings.problems
-    _refuse_name("The exercise", slug)
-    _refuse_name("The track", track)
-    _refuse_place(root, slug)
+    require_exercise_name(slug)
+    require_slug("The track", track)
+    require_own_root(root)
+    _require_new(root / slug)
     template = kind or _ask_kind()
-    card = Card(slug, _checked_title(title or _ask_title(slug)), track)
+    number = 1 + max(_numbers_in(root, track), default=0)
+    card = Card(slug, _checked_title(title or _ask_title(slug)), track, number)
     files = files_of(template, card)
     folder = root / slug
     try:
@@ -68,23 +68,7 @@ def new(
 # --- what is refused ------------------------------------------------------------------------------
 
 
-def _refuse_name(what: str, name: str) -> None:
-    try:
-        TypeAdapter(Slug).validate_python(name)
-    except ValidationError:
-        fail(f"{what} cannot be called {name!r}: write {SLUG_FORM}.", Status.USAGE)
-
-
-def _refuse_place(root: Path, slug: str) -> None:
-    folder = root / slug
-    if slug == PACKAGES:
-        fail(f"{PACKAGES} is the folder of packages: choose another name.", Status.USAGE)
-    if INSTALLED.intersection(root.resolve().parts):
-        fail(
-            f"{root} belongs to an installed package, and would be lost with its next version.\n"
-            "Name a folder of your own with --into or JUDGE_PROBLEMS.",
-            Status.USAGE,
-        )
+def _require_new(folder: Path) -> None:
     if folder.exists():
         fail(f"{folder} exists: choose another name, or remove it.", Status.USAGE)
 
@@ -94,6 +78,17 @@ def _checked_title(title: str) -> str:
     if not stripped or not stripped.isprintable():
         fail(f"The title cannot be {title!r}: write one line of text.", Status.USAGE)
     return stripped
+
+
+def _numbers_in(root: Path, track: str) -> Iterator[int]:
+    """The places that are taken in a track, as far as manifests can be read."""
+    for manifest in root.glob(f"*/{MANIFEST}"):
+        try:
+            taken = tomllib.loads(manifest.read_text(encoding="utf-8"))
+        except (OSError, ValueError):  # not valid: whoever proves that folder is told
+            continue
+        if taken.get("track") == track and isinstance(number := taken.get("number"), int):
+            yield number
 
 
 # --- what is asked --------------------------------------------------------------------------------
@@ -133,9 +128,10 @@ def _tell(settings: Settings, folder: Path, card: Card, files: dict[str, bytes])
     for line in _tree(folder, files):
         show(out, Text(safe(line)), soft_wrap=True)
     show(out, note("next", list(_commands(settings, folder, files))), soft_wrap=True)
+    place = f"number {card.number} under {card.track!r}"
     advice = [
         "It is proven as it stands. Replace its idea with yours, file by file.",
-        f"The catalogue lists it under {card.track!r}: `track` in {MANIFEST}.",
+        f"The catalogue lists it as {place}: `track` and `number` in {MANIFEST}.",
     ]
     show(out, note("then", advice), soft_wrap=True)
 

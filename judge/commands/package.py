@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from pydantic import TypeAdapter, ValidationError
 
+from judge.commands.new_folder import require_exercise_name, require_own_root
 from judge.commands.terminal import SandboxChoice, Status, announce, console, fail, progress_on
 from judge.judging import JudgeFault
-from judge.manifest import ProblemError, Slug
+from judge.manifest import ProblemError
 from judge.packages.archive import (
     Package,
     PackageError,
@@ -24,7 +24,7 @@ from judge.packages.archive import (
     write_package,
 )
 from judge.packages.export import WrongSolution, export_problem, package_name, wrong_solutions
-from judge.packages.foreign import begin
+from judge.packages.foreign import begin, slug_of
 from judge.packages.metadata import read_metadata
 from judge.packages.own import changed_outside, is_own, missing_beside, take_own
 from judge.problem import Problem, find_folder, load_problem
@@ -92,16 +92,13 @@ def import_package(
 ) -> None:
     """Take an exercise out of a package, or begin one from a package made elsewhere."""
     root = into or load_settings().problems
+    require_own_root(root)
     try:
-        if slug is not None:
-            TypeAdapter(Slug).validate_python(slug)
         with open_package(package) as opened:
             if is_own(opened):
                 _import_own(opened, slug, root)
             else:
                 _begin(opened, slug, root)
-    except ValidationError:
-        fail("--slug takes lower-case letters, digits and single hyphens.", Status.USAGE)
     except PackageError as error:
         fail(str(error), Status.USAGE)
 
@@ -163,7 +160,9 @@ def _import_own(package: Package, slug: str | None, root: Path) -> None:
 
 def _begin(package: Package, slug: str | None, root: Path) -> None:
     """Begin a folder, and say what is left to do."""
-    begun = begin(package, slug)
+    name = slug or slug_of(package)
+    require_exercise_name(name)
+    begun = begin(package, name)
     folders = {begun.slug: begun.files}
     write_folders(root, folders)
     _say_written(root, folders)

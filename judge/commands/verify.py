@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from judge.commands.terminal import SandboxChoice, Status, announce, console, fail, print_json
-from judge.judging import Judge
+from judge.judging import Judge, JudgeFault
 from judge.manifest import ProblemError
 from judge.problem import Problem, find_folder, list_slugs, load_problem
 from judge.proof.cache import CACHE_NAME, FileCache
@@ -118,7 +118,8 @@ class _Session:
         with ExitStack() as stack:
             proofs: Iterator[Proof] = iter(())
             if problems:
-                proofs = self._prover(stack, fresh=fresh).prove_all(problems)
+                asked = self._prover(stack, fresh=fresh).prove_all(problems)
+                proofs = stack.enter_context(closing(asked))  # before its boxes and its cache are
             for each in loaded:
                 yield each if isinstance(each, Proof) else next(proofs)
 
@@ -146,6 +147,8 @@ class _Session:
             return Elsewhere(self._judge_in(launcher, stack))
         except SandboxError as error:
             return Elsewhere(reason=f"there is no {OTHER[here]} here: {error.problem}")
+        except JudgeFault as fault:
+            return Elsewhere(reason=f"{OTHER[here]} does not work here: {fault}")
 
 
 def _load(folder: Path) -> Problem | Proof:
@@ -196,9 +199,10 @@ class _Reports:
             print_json(proof)
         else:
             out = console(stderr=False)
-            for part in terminal.details(proof):
-                show(out, part)
-            out.print()
+            with github.nothing_obeyed(typer.echo) if self.on_github else nullcontext():
+                for part in terminal.details(proof):
+                    show(out, part)
+                out.print()
         if self.on_github:
             stream = sys.stderr if self.json else sys.stdout
             for line in github.annotations([proof], Path.cwd()):

@@ -27,7 +27,7 @@ _RTOL = {"float64": 1e-6, "complex128": 1e-6}
 _ATOL = {"float64": 1e-9, "complex128": 1e-9}
 _LOW_PRECISION_RTOL = 1e-3
 _LOW_PRECISION_ATOL = 1e-5
-_PATIENCE_S = 1.0  # per source; all recorded calls of a tier take some milliseconds
+_PATIENCE_S = 3.0  # per source; all recorded calls of a tier take some milliseconds
 
 
 def diagnose(pack: ProblemPack, records: Sequence[CallRecord], seed: int) -> list[Diagnosis]:

@@ -51,7 +51,7 @@ from sandbox.arrays import Unsendable
 from sandbox.protocol import Failure, Load, TooLarge
 from sandbox.text import one_line, printable
 
-IMPORT_FACTOR = 2.0  # of the tier's wall time: what all imports of a submission may take
+IMPORT_FACTOR = 2.0  # of the tier's wall time: what all imports of tiers that count may take
 RECORDED_BYTES = 64 << 20  # of answers kept per tier; a diagnosis needs all of them, or is silent
 _AUTHORS_ALONE = (
     Unsendable,
@@ -63,6 +63,7 @@ _AUTHORS_ALONE = (
     KeyboardInterrupt,
 )
 _ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
+_NOT_RAISED = re.compile(r"DID NOT RAISE (?:<class '(?:builtins\.)?)?([\w.]+)(?:'>)?")
 
 
 @dataclass(frozen=True)
@@ -215,10 +216,10 @@ class Grading:
         self._runner: Runner | None = None
         self._submission: RemoteSubmission | None = None
         self._outputs: list[tuple[str, bool]] = []
-        self._import_left_s = IMPORT_FACTOR * job.limits.wall_s
+        self._allow_imports()
         setting = self._pack.setting
         own = structs.replace(setting, library={**setting.library, **job.dependencies})
-        self._sources = Load(job.files, own, _students_seed(job.seed))
+        self._sources = Load(job.files, own, students_seed(job.seed))
         self._verdicts: dict[str, Verdict] = {}
         self._ended = False
         self._timed_ms = 0.0
@@ -281,6 +282,8 @@ class Grading:
                 self._emit(CheckFinished(tier=tier.id, check=result))
         else:
             self._emit(TierStarted(tier=tier.id))
+            if tier.advisory:
+                self._allow_imports()  # it may need fresh children; what the others have is theirs
             with self._span(tier.id):
                 self._run_checks(run, items)
         if tier.advisory or run.verdict in (Verdict.AC, Verdict.SK):
@@ -289,6 +292,7 @@ class Grading:
         self._ended = self._ended or (run.verdict.ends_judging and not tier.advisory)
         if tier.advisory and tier is not self._pack.tiers[-1]:
             self._give_back_runner()  # what it used up, or will die of, is no later tier's concern
+            self._allow_imports()
         self._emit(
             TierFinished(
                 tier=tier.id, verdict=run.verdict, passed=run.passed, total=len(run.results)
@@ -390,7 +394,7 @@ class Grading:
                 if run.recorded_bytes > RECORDED_BYTES:
                     return []
                 records = [*run.failed_records, *run.passed_records]
-                return diagnose(self._pack, records, _students_seed(self._job.seed))
+                return diagnose(self._pack, records, students_seed(self._job.seed))
         return []
 
     # --- the runner ------------------------------------------------------------------------
@@ -419,6 +423,10 @@ class Grading:
                 self._give_back_runner()
                 raise
         return self._runner
+
+    def _allow_imports(self) -> None:
+        """Let the time for imports begin anew."""
+        self._import_left_s = IMPORT_FACTOR * self._job.limits.wall_s
 
     def _load_into(self, runner: Runner) -> None:
         with self._span("import"):
@@ -452,7 +460,7 @@ class Grading:
             self._timed_ms = inside_before_ms + elapsed_ms
 
 
-def _students_seed(seed: int) -> int:
+def students_seed(seed: int) -> int:
     """For the generators in the student's process; says nothing about the seed of the inputs."""
     digest = hashlib.sha256(f"student {seed}".encode()).digest()
     return int.from_bytes(digest[:4], "big")
@@ -499,10 +507,15 @@ def _student_failure(error: BaseException | None) -> tuple[Verdict, str, Detail 
         case UnusableResult():
             return Verdict.RE, str(error), None
         case AssertionError() | pytest.fail.Exception():
-            return Verdict.WA, str(error) or "This does not hold.", None
+            return Verdict.WA, _missed_error(str(error)) or "This does not hold.", None
         case _:
             said = _ADDRESS.sub("0x…", printable(f"{type(error).__name__}: {error}", 300))
             return Verdict.WA, f"The check could not use what the code returned ({said}).", None
+
+
+def _missed_error(words: str) -> str:
+    """The words of a failure; those of `pytest.raises`, which are for testers, in plain ones."""
+    return _NOT_RAISED.sub(r"This was to raise \1, and raised nothing.", words)
 
 
 def frames_detail(failure: Failure | None) -> Detail | None:

@@ -232,12 +232,14 @@ class Grader:
                 self._break_session(version, opening, SessionBroken("problem.toml", 1, message))
 
     def _end_job(self, child: _Child, reason: str) -> None:
-        if child.pid is not None:
-            _kill(child.pid)
         self._forget(child)
         self._control.send(JobLost(child.job_id, reason))
 
     def _forget(self, child: _Child) -> None:
+        """Of a job that has said its last, or is to: end it and all that it started."""
+        if child.pid is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGKILL)
         self._selector.unregister(child.link)
         child.link.close()
         self._children.pop(child.job_id, None)

@@ -119,7 +119,8 @@ class Rehearsal(Struct, frozen=True):
     for `patience_s` at most, all of them for `budget_s`; with `first_failure_only` no more of them
     than it takes to know that one fails. With `stand` the floating-point arrays that `source`
     returns are replaced. `order` is the seed that the checks are shuffled by; None leaves them in
-    the order they are written.
+    the order they are written. The global generators, which no check may draw from, are others
+    with every seed and `noise`.
     """
 
     source: bytes
@@ -130,6 +131,7 @@ class Rehearsal(Struct, frozen=True):
     first_failure_only: bool = False
     order: int | None = None
     threads: int = 1
+    noise: int = 0
 
 
 class Job(Struct, frozen=True):
@@ -186,11 +188,13 @@ class Rehearsed(Struct, frozen=True):
     """What a `Rehearsal` came to.
 
     No check was run when the code was `refused`, and why; it `died` when it took its process along.
+    It was `late` when importing it, or a check, did not end in time.
     """
 
     checks: list[RehearsedCheck]
     refused: str = ""
     died: bool = False
+    late: bool = False
 
     @property
     def failures(self) -> dict[str, str]:

@@ -1,4 +1,8 @@
-"""Answers that take no work: the reference, with every array it returns replaced."""
+"""Answers that take no work: the reference, with other floating-point numbers.
+
+Those that it returns are replaced, in arrays and alone. Whole numbers and truth values stay: code
+that returns nothing else has no null answers.
+"""
 
 from __future__ import annotations
 
@@ -18,34 +22,42 @@ SLIGHTLY = 1.001  # far outside of every tolerance, and too little to be seen
 Replace = Callable[[Array, Array | None], object]  # from what is right, and the first argument
 
 
+def _blank(right: Array) -> Any:
+    """Zeros of its shape and dtype; of a tensor with its graph, whose gradients are then wrong."""
+    return (torch if isinstance(right, torch.Tensor) else np).nan_to_num(right) * 0
+
+
 def _filled(value: float) -> Replace:
-    # `x * 0` keeps the graph, so that gradients are there, and wrong
-    return lambda right, _: right * 0 + np.asarray(value).astype(_plain_dtype(right)).item()
-
-
-def _plain_dtype(array: Array) -> Any:
-    return array.detach().numpy().dtype if isinstance(array, torch.Tensor) else array.dtype
+    return lambda right, _: _blank(right) + value
 
 
 def _random(right: Array, _: Array | None) -> object:
     drawn = np.random.default_rng(0).standard_normal(tuple(right.shape))
-    return right * 0 + (torch.from_numpy(drawn) if isinstance(right, torch.Tensor) else drawn)
+    if isinstance(right, torch.Tensor):
+        return _blank(right) + torch.from_numpy(drawn).to(right.dtype)
+    return _blank(right) + drawn.astype(right.dtype)
 
 
 STANDS: dict[Stand, Replace] = {
     Stand.ZEROS: _filled(0.0),
     Stand.ONES: _filled(1.0),
     Stand.CONSTANTS: _filled(0.3),
-    Stand.NAN: lambda right, _: right * np.nan,
-    Stand.INFINITE: lambda right, _: right * 0 + np.inf,
-    Stand.EMPTY: lambda right, _: right[:0] if right.ndim else right,
-    Stand.BROADCASTABLE: lambda right, _: right[tuple(slice(1) for _ in right.shape)] * 0,
+    Stand.NAN: _filled(np.nan),
+    Stand.INFINITE: _filled(np.inf),
+    Stand.EMPTY: lambda right, _: (right if right.ndim else right[None])[:0],
+    Stand.BROADCASTABLE: lambda right, _: _blank(right[tuple(slice(1) for _ in right.shape)]),
     Stand.RANDOM: _random,
-    Stand.PASSED_THROUGH: lambda right, given: right * 0 if given is None else given,
+    Stand.PASSED_THROUGH: lambda right, given: _blank(right) if given is None else given,
     Stand.NONE: lambda _right, _given: None,
     Stand.EXTRA_AXIS: lambda right, _: right[None],
     Stand.SLIGHTLY_OFF: lambda right, _: right * SLIGHTLY,
 }
+
+
+def _is_inexact(array: Array) -> bool:
+    if isinstance(array, torch.Tensor):
+        return array.dtype.is_floating_point or array.dtype.is_complex
+    return array.dtype.kind in "fc"
 
 
 @dataclass(frozen=True)
@@ -96,13 +108,11 @@ class Nulled(Submission):
         return self._replaced(value, next(arrays, None))
 
     def _replaced(self, value: object, given: Array | None) -> object:
+        if isinstance(value, float | np.floating):
+            answer = self.replace(np.asarray(value), given)
+            return type(value)(answer) if isinstance(answer, np.generic) else answer
         if isinstance(value, Array):
-            floats = (
-                value.dtype.is_floating_point
-                if isinstance(value, torch.Tensor)
-                else (value.dtype.kind == "f")
-            )
-            return self.replace(value, given) if floats else value
+            return self.replace(value, given) if _is_inexact(value) else value
         if isinstance(value, tuple | list):
             return type(value)(self._replaced(each, given) for each in value)
         if isinstance(value, dict):

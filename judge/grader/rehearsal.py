@@ -16,11 +16,11 @@ import torch
 
 from judge.checks.charts import Charts
 from judge.checks.current import Judging
-from judge.checks.local import LocalSubmission
 from judge.checks.margins import margins_kept
 from judge.checks.marks import check_id
 from judge.checks.submission import Submission
-from judge.grader.grading import CheckRunner, Checks
+from judge.grader.generators import Apart, seed_generators
+from judge.grader.grading import CheckRunner, Checks, students_seed
 from judge.grader.messages import ComparedMargin, Rehearsal, Rehearsed, RehearsedCheck
 from judge.grader.nulls import STANDS, Nulled
 from judge.grader.patience import OutOfPatience, interrupted_after
@@ -34,11 +34,13 @@ def rehearse(checks: Checks, runner: CheckRunner, rehearsal: Rehearsal, seed: in
     """Run the checks on the code of `rehearsal`, with `seed`."""
     torch.set_num_threads(rehearsal.threads)
     deadline = time.monotonic() + rehearsal.budget_s
+    seed_generators(students_seed(seed))
     try:
         with interrupted_after(rehearsal.patience_s, "importing it"):
             submission = _submission(checks, rehearsal)
     except (Exception, OutOfPatience, SystemExit) as error:  # noqa: BLE001  # a mutant may raise anything
-        return Rehearsed([], _said(error))
+        return Rehearsed([], _said(error), late=isinstance(error, OutOfPatience))
+    seed_generators(seed + rehearsal.noise)
     done: list[RehearsedCheck] = []
     for tier, item in _in_order(checks, rehearsal):
         left_s = min(rehearsal.patience_s, deadline - time.monotonic())
@@ -48,12 +50,12 @@ def rehearse(checks: Checks, runner: CheckRunner, rehearsal: Rehearsal, seed: in
             done.append(_rehearsed(runner, submission, seed, tier, item, left_s))
         if rehearsal.first_failure_only and done[-1].error is not None:
             break
-    return Rehearsed(done)
+    return Rehearsed(done, late=any(check.late for check in done))
 
 
 def _submission(checks: Checks, rehearsal: Rehearsal) -> Submission:
     setting = checks.pack.setting
-    own = LocalSubmission.from_sources({setting.main: rehearsal.source}, setting)
+    own = Apart.from_sources({setting.main: rehearsal.source}, setting)
     return Nulled(own, STANDS[rehearsal.stand]) if rehearsal.stand else own
 
 

@@ -241,6 +241,7 @@ class _PausedSession:
         """Wait for a job in this forked process, judge it and end. Never returns."""
         status = 1
         try:
+            os.setpgid(0, 0)  # whatever it starts ends with it
             _be_first_to_go()
             # Pages that every check writes to are copied now rather than during the first ones.
             self._rehearse(checks.one_of_each_kind())

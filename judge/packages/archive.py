@@ -8,7 +8,6 @@ is an error when it is asked for, since packages may hold links that nobody need
 from __future__ import annotations
 
 import io
-import lzma
 import os
 import re
 import shutil
@@ -16,7 +15,7 @@ import stat
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -28,12 +27,18 @@ ARCHIVE_SUFFIXES = (".zip", ".kpp")
 MAX_ARCHIVE_BYTES = 256 << 20
 MAX_MEMBERS = 20_000
 MAX_FILE_BYTES = 8 << 20
+MAX_LIST_BYTES = MAX_FILE_BYTES + 1  # of the list of members: more than `MAX_MEMBERS` need
 MAX_READ_BYTES = 64 << 20  # of all files that are read of one package
 MAX_NAME_BYTES = 255  # of one part of a path, as file systems have it
 MAX_DEPTH = 32
 _EARLIEST = (1980, 1, 1, 0, 0, 0)  # the time of every file in a zip of ours: same files, same bytes
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\\]")
-_UNREADABLE = (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, zlib.error)
+# A name that is not the UTF-8 it claims to be is a ValueError.
+_UNREADABLE = (
+    zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, zlib.error, ValueError
+)  # fmt: skip
+# Of the others, zipfile unpacks some kilobytes at once: in memory they may be gigabytes.
+_BOUNDED_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 class PackageError(Exception):
@@ -77,10 +82,11 @@ class Package:
         """The bytes of a file that is there. Raises `PackageError`, also above `limit` bytes."""
         member = self._members[name]
         if member.refused:
-            raise self.error(f"{one_line(name)} is {member.refused}", "put the file itself there")
+            remedy = "put the file itself there, and pack it as zip files are"
+            raise self.error(f"{one_line(name)} is {member.refused}", remedy)
         try:
             data = member.read(limit + 1)
-        except (*_UNREADABLE, lzma.LZMAError, OSError) as error:
+        except (*_UNREADABLE, OSError) as error:
             raise self.error(f"{one_line(name)} cannot be read ({error})", "pack it anew") from None
         if len(data) > limit:
             raise self.error(
@@ -119,16 +125,36 @@ def open_package(path: Path) -> Iterator[Package]:
     if path.is_dir():
         yield _package(path, path.resolve().name, _members_of_folder(path))
         return
-    try:
-        if path.stat().st_size > MAX_ARCHIVE_BYTES:
-            raise PackageError(f"{path}: larger than {MAX_ARCHIVE_BYTES >> 20} MiB.\nUnpack it.")
-        archive = zipfile.ZipFile(path)
-    except (OSError, *_UNREADABLE) as error:
-        words = (error.strerror or str(error)) if isinstance(error, OSError) else "not a zip file"
-        remedy = "Name a problem package: a zip, or a folder."
-        raise PackageError(f"{path}: {words.lower()}.\n{remedy}") from None
-    with archive:
+    with ExitStack() as stack:
+        try:
+            if path.stat().st_size > MAX_ARCHIVE_BYTES:
+                words = f"larger than {MAX_ARCHIVE_BYTES >> 20} MiB"
+                raise PackageError(f"{path}: {words}.\nUnpack it.")
+            file = stack.enter_context(_BoundedReads(path))
+            archive = stack.enter_context(zipfile.ZipFile(file))
+        except OSError as error:
+            raise _no_package(path, error.strerror or str(error)) from None
+        except _UNREADABLE:
+            raise _no_package(path, "not a zip file") from None
         yield _package(path, path.stem, _members_of_zip(path, archive))
+
+
+def _no_package(path: Path, words: str) -> PackageError:
+    remedy = "Name a problem package: a zip, or a folder."
+    return PackageError(f"{path}: {words.lower()}.\n{remedy}")
+
+
+class _BoundedReads(io.FileIO):
+    """A file of which nobody reads much at once.
+
+    The list of members is read in one go and made into objects before any of them can be counted.
+    """
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """So many bytes, fewer at the end; without a number as many as are ever given."""
+        if size is not None and size > MAX_LIST_BYTES:
+            raise OSError("its list of files is too large")
+        return super().read(MAX_LIST_BYTES if size is None or size < 0 else size) or b""
 
 
 def _package(path: Path, name: str, members: Iterable[Member]) -> Package:
@@ -163,6 +189,8 @@ def _members_of_zip(path: Path, archive: zipfile.ZipFile) -> Iterator[Member]:
             continue
         kind = stat.S_IFMT(info.external_attr >> 16)
         refused = "encrypted" if info.flag_bits & 1 else _refusal(kind)
+        if info.compress_type not in _BOUNDED_METHODS:
+            refused = refused or "packed in a way other than deflate, which is not taken"
 
         def read(limit: int, info: zipfile.ZipInfo = info) -> bytes:
             with archive.open(info) as file:

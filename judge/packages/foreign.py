@@ -68,12 +68,9 @@ class Begun:
     left: tuple[str, ...]
 
 
-def begin(package: Package, slug: str | None) -> Begun:
-    """Begin a folder from a package; `slug` names it, else the package does.
-
-    Raises `PackageError`.
-    """
-    return _Beginning(package, read_metadata(package), slug or slug_of(package)).begun()
+def begin(package: Package, slug: str) -> Begun:
+    """Begin a folder of that name from a package. Raises `PackageError`."""
+    return _Beginning(package, read_metadata(package), slug).begun()
 
 
 def slug_of(package: Package) -> str:
@@ -185,6 +182,9 @@ class _Beginning:
 
     def _statement(self) -> None:
         found = self._statement_file()
+        beside = [name for folder in STATEMENT_FOLDERS for name in self.package.below(folder)]
+        if others := [name for name in beside if name != found]:
+            self.left.append(f"Not taken beside the statement: {_list(others)}.")
         if found is None:
             self.left.append(f"{STATEMENT}: no statement in Markdown or LaTeX. Write it.")
             self._write(STATEMENT, "The package had no statement that could be taken.\n")
@@ -212,7 +212,10 @@ class _Beginning:
         return min(ranked)[2] if ranked else None
 
     def _samples(self) -> None:
-        inputs = [name for name in self.package.below("data/sample") if name.endswith(".in")]
+        samples = self.package.below("data/sample")
+        inputs = [name for name in samples if name.endswith(".in")]
+        if others := [name for name in samples if not name.endswith((".in", ".ans"))]:
+            self.left.append(f"Not taken of the samples: {_list(others)}.")
         for name in inputs[:MAX_SAMPLES]:
             for path in (name, f"{name.removesuffix('.in')}.ans"):
                 if path in self.package:

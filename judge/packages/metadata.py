@@ -19,6 +19,7 @@ from sandbox.text import one_line
 FORMAT = "2025-09"
 MAX_YAML_BYTES = 64 << 10
 MAX_DEPTH = 16
+MAX_NUMBER = 10**15  # far beyond any limit, and still a number that can be shown
 _ABSENT = ("", "~", "null")
 
 
@@ -32,9 +33,9 @@ class PackageLimits(Unbound):
     """`limits`: seconds, MiB and KiB, as the format has them."""
 
     time_limit: float | None = Field(default=None, gt=0, allow_inf_nan=False)
-    memory: int | None = Field(default=None, gt=0)
-    output: int | None = Field(default=None, gt=0)
-    code: int | None = Field(default=None, gt=0)
+    memory: int | None = Field(default=None, gt=0, lt=MAX_NUMBER)
+    output: int | None = Field(default=None, gt=0, lt=MAX_NUMBER)
+    code: int | None = Field(default=None, gt=0, lt=MAX_NUMBER)
 
 
 class Metadata(Unbound):

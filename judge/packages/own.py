@@ -6,7 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from pydantic import TypeAdapter, ValidationError
+
 from judge.inspection import MANIFEST, PACKAGES
+from judge.manifest import Identifier, Slug
 from judge.packages.archive import Package
 from judge.packages.export import (
     ATTACHMENTS,
@@ -16,6 +19,10 @@ from judge.packages.export import (
     export_problem,
 )
 from judge.problem import Problem
+from sandbox.text import one_line
+
+_EXERCISE: TypeAdapter[str] = TypeAdapter(Slug)
+_MODULE: TypeAdapter[str] = TypeAdapter(Identifier)
 
 
 @dataclass(frozen=True)
@@ -44,15 +51,35 @@ def take_own(package: Package, slug: str | None) -> Taken:
             f"the exercise in it is called {own}, and its version depends on that",
             "import it without --slug, then rename the folder and its `id`",
         )
-    modules = _folders(package, OWN_PACKAGES)
+    needed, modules = _folders(package, OWN_NEEDS), _folders(package, OWN_PACKAGES)
+    _require_names(package, {own, *needed}, set(modules))
     return Taken(
         own,
         {
             own: files,
-            **_folders(package, OWN_NEEDS),
+            **needed,
             **{f"{PACKAGES}/{name}": contents for name, contents in modules.items()},
         },
     )
+
+
+def _require_names(package: Package, exercises: set[str], modules: set[str]) -> None:
+    """Each folder can be one of the bank's. Raises `PackageError`."""
+    good = {each for each in exercises if _fits(_EXERCISE, each)} - {PACKAGES}
+    good |= {each for each in modules if _fits(_MODULE, each)}
+    for name in sorted((exercises | modules) - good):
+        raise package.error(
+            f"nothing among the exercises can be called {one_line(name, 100)!r}",
+            "do not trust it; ask who made it",
+        )
+
+
+def _fits(form: TypeAdapter[str], name: str) -> bool:
+    try:
+        form.validate_python(name)
+    except ValidationError:
+        return False
+    return True
 
 
 def changed_outside(package: Package, problem: Problem) -> tuple[str, ...]:

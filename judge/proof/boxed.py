@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import PurePosixPath
 from statistics import median
 
-from judge.inspection import SUITES
+from judge.inspection import ACCEPTED_SUITES, REFERENCE
 from judge.manifest import Mutant
 from judge.problem import KeptSubmission
-from judge.proof.outcomes import Case, CaseKind, CheckTime, Finding
+from judge.proof.outcomes import LIMIT_FACTOR, Case, CaseKind, CheckTime, Finding
 from judge.proof.places import Place, Places
 from judge.results import CheckResult, Result
 from judge.verdicts import Verdict
 
-LIMIT_FACTOR = 5.0  # of what the reference needs: what a tier's limit is at least
 _FINE = (Verdict.AC, Verdict.SK)
 _SHOWN_SEEDS = 5
 
@@ -29,6 +29,11 @@ class Solution:
     name: str
     results: BySeed
 
+    @property
+    def called(self) -> str:
+        """What to call it in a message."""
+        return "the reference" if self.name == REFERENCE else self.name
+
 
 def reference_case(places: Places, reference: Solution) -> Case:
     """The reference is accepted, whatever the seed."""
@@ -37,7 +42,7 @@ def reference_case(places: Places, reference: Solution) -> Case:
         kind=CaseKind.REFERENCE,
         id="seeds",
         title=f"The reference is accepted with {count} seeds.",
-        findings=list(_rejections(places, reference, "the reference")),
+        findings=list(_rejections(places, reference)),
         wall_ms=_wall_ms(reference.results.values()),
     )
 
@@ -49,36 +54,58 @@ def alternative_case(places: Places, solution: Solution) -> Case:
         kind=CaseKind.ALTERNATIVE,
         id=name,
         title=f"The other right way {name} is accepted.",
-        findings=list(_rejections(places, solution, solution.name)),
+        findings=list(_rejections(places, solution)),
         wall_ms=_wall_ms(solution.results.values()),
     )
 
 
-def _rejections(places: Places, solution: Solution, who: str) -> Iterator[Finding]:
-    """Each check that does not accept a right solution, once, with the seeds it does so with."""
-    seeds: dict[str, list[int]] = {}
-    first: dict[str, CheckResult] = {}
+def _rejections(places: Places, solution: Solution) -> Iterator[Finding]:
+    """Each check that does not accept a right solution, once, with the seeds it does so with.
+
+    A check of an advisory tier may be a measurement, wrong now and then: a single failure of it
+    says nothing, and more of them are worth knowing.
+    """
+    failures: dict[str, dict[int, CheckResult]] = {}
     for seed, result in solution.results.items():
         for check in _failing(result):
-            seeds.setdefault(check.id, []).append(seed)
-            first.setdefault(check.id, check)
-    for check_id, failing in seeds.items():
-        check = first[check_id]
-        shown = ", ".join(map(str, failing[:_SHOWN_SEEDS]))
-        shown += ", ..." if len(failing) > _SHOWN_SEEDS else ""
-        of = f"{len(failing)} of {len(solution.results)} seeds ({shown})"
-        path = f"{places.problem.folder}/{solution.name}"
-        yield places.check(check_id).finding(
-            f"{check_id} does not accept {who} with {of}: {check.verdict}. {check.message}",
-            f"replay it with `judge run {places.problem.slug} {path} --seed {failing[0]}`, then "
-            "correct the check or the solution; whatever is random has to come from `rng`",
+            failures.setdefault(check.id, {})[seed] = check
+    for check_id, by_seed in failures.items():
+        advice = _is_measurement(places, check_id, by_seed)
+        if not advice or len(by_seed) > 1:
+            yield _rejection(places, solution, by_seed, advice=advice)
+    unexplained = (
+        result
+        for result in solution.results.values()
+        if result.verdict != Verdict.AC and not any(_failing(result))
+    )
+    for result in islice(unexplained, 1):
+        yield places.file(solution.name).finding(
+            f"{solution.called} gets {result.verdict} with seed {result.seed}",
+            "run it by itself, and look",
         )
-    if not seeds:
-        wrong = [result for result in solution.results.values() if result.verdict != Verdict.AC]
-        for result in wrong[:1]:
-            yield places.file(solution.name).finding(
-                f"{who} gets {result.verdict} with seed {result.seed}", "run it by itself, and look"
-            )
+
+
+def _is_measurement(places: Places, check_id: str, failures: Mapping[int, CheckResult]) -> bool:
+    """Whether a failing check is advisory, and not broken itself."""
+    advisory = {PurePosixPath(tier.checks).stem for tier in places.problem.tiers if tier.advisory}
+    verdicts = {check.verdict for check in failures.values()}
+    return check_id.partition("::")[0] in advisory and Verdict.JE not in verdicts
+
+
+def _rejection(
+    places: Places, solution: Solution, by_seed: Mapping[int, CheckResult], *, advice: bool
+) -> Finding:
+    seeds, check = list(by_seed), next(iter(by_seed.values()))
+    shown = ", ".join(map(str, seeds[:_SHOWN_SEEDS]))
+    shown += ", ..." if len(seeds) > _SHOWN_SEEDS else ""
+    of = f"{len(seeds)} of {len(solution.results)} seeds ({shown})"
+    path = f"{places.problem.folder}/{solution.name}"
+    return places.check(check.id).finding(
+        f"{check.id} does not accept {solution.called} with {of}: {check.verdict}. {check.message}",
+        f"replay it with `judge run {places.problem.slug} {path} --seed {seeds[0]}`, then "
+        "correct the check or the solution; whatever is random has to come from `rng`",
+        advice=advice,
+    )
 
 
 def mutant_case(places: Places, mutant: Mutant, result: Result) -> Case:
@@ -106,8 +133,10 @@ def _hint_findings(places: Places, mutant: Mutant, result: Result) -> Iterator[F
     if mutant.pitfall and not found:
         yield places.mutant(mutant.id, "hint").finding(
             f"{mutant.id} is not recognised: its hint is never shown",
-            "another pitfall answers the same in every check of the tier that fails, or the "
-            "answers are not the same twice: tell them apart by a check, or join them",
+            "in all calls of the tier that fails, up to the first failure of each check, either "
+            "another pitfall answers the same (tell them apart by a check, or join them), or the "
+            "reference does within 1e-6 (1e-3 in float32: let the check fail by more than that), "
+            "or the answers are not the same twice",
         )
     if mutant.pitfall and found and found != [mutant.id]:
         yield places.mutant(mutant.id, "hint").finding(
@@ -129,12 +158,14 @@ def rejected_case(places: Places, kept: KeptSubmission, result: Result) -> Case:
 
 
 def _tier_findings(place: Place, name: str, wanted: str, result: Result) -> Iterator[Finding]:
-    failing = [tier for tier in result.tiers if tier.verdict not in _FINE]
-    if result.outcome is Verdict.JE:
-        said = next((check.message for check in _failing(result)), "")
-        yield place.finding(
-            f"{name} shows that the checks are broken: {said}", "mend them, at the place it names"
-        )
+    failing = [
+        tier
+        for tier in result.tiers
+        if tier.verdict not in _FINE and (tier.id == wanted or not tier.advisory)
+    ]
+    broken = _broken(place, name, result)
+    if broken is not None:
+        yield broken
     elif not failing:
         yield place.finding(
             f"{name} is accepted: no check notices it, with seed {result.seed}",
@@ -151,13 +182,11 @@ def _tier_findings(place: Place, name: str, wanted: str, result: Result) -> Iter
 
 def starter_case(places: Places, name: str, result: Result) -> Case:
     """What the editor opens with is not accepted."""
-    findings = []
-    if result.outcome in (Verdict.AC, Verdict.JE):
-        findings.append(
-            places.file(name).finding(
-                f"the starter gets {result.outcome}", "leave the work to the student"
-            )
-        )
+    place = places.file(name)
+    broken = _broken(place, "the starter", result)
+    findings = [] if broken is None else [broken]
+    if result.outcome is Verdict.AC:
+        findings.append(place.finding("the starter is accepted", "leave the work to the student"))
     return Case(
         kind=CaseKind.STARTER,
         id="boxed",
@@ -170,7 +199,7 @@ def starter_case(places: Places, name: str, result: Result) -> Case:
 def suite_case(places: Places, name: str, result: Result) -> Case:
     """Kept tests are graded as their folder says: `suites/accepted` or `suites/rejected`."""
     path = PurePosixPath(name)
-    accepted = path.parent.name == "accepted"
+    accepted = str(path.parent) == ACCEPTED_SUITES
     mutation = result.mutation
     score = f", {mutation.score:.2f} of the mutants" if mutation else ""
     findings = []
@@ -179,7 +208,7 @@ def suite_case(places: Places, name: str, result: Result) -> Case:
         findings.append(
             places.file(name).finding(
                 f"these tests get {result.outcome}{score}: {said}".rstrip(": "),
-                f"they are in {SUITES}/{path.parent.name}: correct them, or move them",
+                f"they are in {path.parent}: correct them, or move them",
             )
         )
     return Case(
@@ -243,6 +272,17 @@ def _tier_ms(result: Result, tier_id: str) -> float:
 def checks_of(result: Result, tiers: Sequence[str]) -> list[CheckResult]:
     """What came of the checks of these tiers."""
     return [check for tier in result.tiers if tier.id in tiers for check in tier.checks]
+
+
+def _broken(place: Place, name: str, result: Result) -> Finding | None:
+    """That checks are broken, if `name` shows it: in any tier, whatever came of the whole."""
+    said = [check.message for check in _failing(result) if check.verdict is Verdict.JE]
+    if not said and result.outcome is not Verdict.JE:
+        return None
+    words = said[0] if said else "nothing could be judged"
+    return place.finding(
+        f"{name} shows that the checks are broken: {words}", "mend them, at the place it names"
+    )
 
 
 def _failing(result: Result) -> Iterator[CheckResult]:

@@ -6,11 +6,12 @@ answered by a future; answers that say something lasting are kept.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeVar
+from typing import TypeVar, get_args
 
 import msgspec
 
@@ -28,21 +29,24 @@ _PASSING = frozenset({Verdict.TLE, Verdict.JE})
 
 @dataclass
 class Tally:
-    """How many questions were asked, and how many are answered."""
+    """How many questions were asked, and how many are answered; told by one thread at a time."""
 
     on_change: Callable[[int, int], None]
     asked: int = 0
     answered: int = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
     def ask(self) -> None:
         """One more."""
-        self.asked += 1
-        self.on_change(self.answered, self.asked)
+        with self._lock:
+            self.asked += 1
+            self.on_change(self.answered, self.asked)
 
     def answer(self) -> None:
         """One of them is answered."""
-        self.answered += 1
-        self.on_change(self.answered, self.asked)
+        with self._lock:
+            self.answered += 1
+            self.on_change(self.answered, self.asked)
 
 
 @dataclass(frozen=True)
@@ -56,26 +60,41 @@ class Evidence:
     tally: Tally = field(default_factory=lambda: Tally(lambda _done, _of: None))
 
     def judged(
-        self, files: Mapping[str, bytes], seed: int, kind: Kind = "submit"
+        self,
+        files: Mapping[str, bytes],
+        seed: int,
+        kind: Kind = "submit",
+        *,
+        hinted: bool = False,
     ) -> Future[Result]:
-        """A submission's result, from boxes."""
+        """A submission's result, from boxes; a fault of ours is a `JudgeFault`.
+
+        One that is to be `hinted`, and is not, may be so because the machine is busy: a mistake is
+        looked for during a second at most. It is tried once more.
+        """
         parts = {f"file {name}": source for name, source in files.items()}
-        key = question_key(self._judging_key, {"kind": f"{kind} {seed}".encode(), **parts})
+        parts["how"] = f"{kind} {seed} {hinted}".encode()
+        key = question_key(self._judging_keys[kind], parts)
 
         def ask() -> Result:
             kept = self.cache.get(key)
             if kept is not None:
                 return Result.model_validate_json(kept)
-            result = self.judge.judge(self.problem, files, seed=seed, kind=kind)
-            if not _verdicts(result) & _PASSING:
+            result = self.judge.attempt(self.problem, files, seed=seed, kind=kind)
+            if hinted and not result.diagnosis:
+                result = self.judge.attempt(self.problem, files, seed=seed, kind=kind)
+            if not _verdicts(result) & _PASSING and (result.diagnosis or not hinted):
                 self.cache.put(key, result.model_dump_json().encode())
             return result
 
         return self._start(ask)
 
-    def rehearsed(self, rehearsal: Rehearsal, seed: int, time: int = 1) -> Future[Rehearsed]:
-        """What the checks say of code that runs beside them; asked the first `time`, or again."""
-        parts = {"rehearsal": msgspec.msgpack.encode(rehearsal), "asked": f"{seed} {time}".encode()}
+    def rehearsed(self, rehearsal: Rehearsal, seed: int) -> Future[Rehearsed]:
+        """What the checks say of code that runs beside them.
+
+        Code that is late once may be so because the machine is busy. It is tried once more.
+        """
+        parts = {"rehearsal": msgspec.msgpack.encode(rehearsal), "seed": f"{seed}".encode()}
         key = question_key(self._rehearsal_key, parts)
 
         def ask() -> Rehearsed:
@@ -83,7 +102,9 @@ class Evidence:
             if kept is not None:
                 return msgspec.msgpack.decode(kept, type=Rehearsed)
             rehearsed = self.judge.rehearse(self.problem, rehearsal, seed)
-            if not rehearsed.died and not any(check.late for check in rehearsed.checks):
+            if rehearsed.late:
+                rehearsed = self.judge.rehearse(self.problem, rehearsal, seed)
+            if not rehearsed.died and not rehearsed.late:
                 self.cache.put(key, msgspec.msgpack.encode(rehearsed))
             return rehearsed
 
@@ -96,8 +117,9 @@ class Evidence:
         return future
 
     @cached_property
-    def _judging_key(self) -> bytes:
-        return judging_key(self.problem, self.judge.environment)
+    def _judging_keys(self) -> dict[Kind, bytes]:
+        kinds: tuple[Kind, ...] = get_args(Kind)
+        return {kind: judging_key(self.problem, self.judge.environment, kind) for kind in kinds}
 
     @cached_property
     def _rehearsal_key(self) -> bytes:

@@ -9,10 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import StrEnum
 from statistics import fmean
+from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from judge.results import Chart, Environment, Record
+
+KILL_RATE = 0.95  # of the made mutants that count: what has to be noticed
+LIMIT_FACTOR = 5.0  # of what the reference needs: what a tier's limit is at least
+
+# JSON has no word for what is without bound: it comes as null.
+Share = Annotated[float, WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "null"}]})]
 
 
 class CaseKind(StrEnum):
@@ -111,15 +118,16 @@ class Headroom(Record):
     """How near the reference and the nearest wrong answer come to a comparison's limit.
 
     Both are shares of the limit: the largest of the reference over all seeds, and the smallest
-    above 1 of a mutant, if any mutant fails by this comparison.
+    above 1 of a mutant, if any mutant fails by this comparison. `close` is what deserves a look.
     """
 
     check: str
     what: str
     dtype: str
-    reference: float
+    reference: Share
     nearest: float | None = None
     nearest_mutant: str = ""
+    close: str = Field(default="", description="what is too near the limit, in words, if anything")
 
 
 class CheckTime(Record):
@@ -143,8 +151,10 @@ class Proof(Record):
     cases: list[Case]
     matrix: KillMatrix = KillMatrix()
     made: list[MadeMutant] = []
+    kill_rate_needed: float = KILL_RATE
     headroom: list[Headroom] = []
     times: list[CheckTime] = []
+    limit_factor: float = LIMIT_FACTOR
     charts: list[Chart] = []
     environment: Environment | None = None
     wall_s: float = 0.0

@@ -7,9 +7,9 @@ while those of the next are already being answered and no slot is ever idle.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeVar
 
 from judge.faults import BrokenChecks
@@ -21,7 +21,7 @@ from judge.problem import Problem
 from judge.proof import boxed, rehearsed
 from judge.proof.cache import Cache, NoCache
 from judge.proof.evidence import Evidence, Tally
-from judge.proof.generated import Generated, generate
+from judge.proof.generated import generate
 from judge.proof.lint import lint
 from judge.proof.outcomes import Case, CaseKind, Finding, Proof
 from judge.proof.places import Places, finding_of
@@ -68,11 +68,15 @@ class Prover:
         self._tally = Tally(on_progress)
 
     def prove(self, problem: Problem) -> Proof:
-        """The proof of one problem. Raises `JudgeFault`."""
-        return next(self.prove_all([problem]))
+        """The proof of one problem. Raises `JudgeFault` and `MutationUnavailable`."""
+        [proof] = self.prove_all([problem])
+        return proof
 
-    def prove_all(self, problems: Sequence[Problem]) -> Iterator[Proof]:
-        """The proofs of several, in their order. Raises `JudgeFault`."""
+    def prove_all(self, problems: Sequence[Problem]) -> Generator[Proof, None, None]:
+        """The proofs of several, in their order. Raises `JudgeFault` and `MutationUnavailable`.
+
+        Whoever stops before the last one has to close it: that ends what is being asked.
+        """
         started = time.monotonic()
         try:
             asked = [self._ask(problem) for problem in problems]
@@ -112,7 +116,6 @@ class _Asked:
     seeds: int
     no_other: str
     other: Evidence | None
-    made: list[Generated] = field(init=False)
 
     def __post_init__(self) -> None:
         problem, about = self.problem, self.evidence
@@ -128,7 +131,10 @@ class _Asked:
         ]
         starter = problem.starter(problem.files[0])
         self.starter = self._judged(starter, SEED)
-        self.mutants = [self._judged(problem.mutate(each), SEED) for each in problem.mutants]
+        self.mutants = [
+            self._judged(problem.mutate(each), SEED, hinted=each.pitfall)
+            for each in problem.mutants
+        ]
         self.rejected = [self._judged(kept.source, SEED) for kept in problem.rejected]
         self.suites = [
             (name, about.judged({problem.tests_file: problem.contents[name]}, SEED, "tests"))
@@ -145,7 +151,7 @@ class _Asked:
         problem = self.problem
         own = problem.reference
         self.beside = [self._rehearsed(own, seed) for seed in range(self.seeds)]
-        self.again = [self._rehearsed(own, 0, time=2)]
+        self.again = [self._rehearsed(own, 0, noise=1)]
         self.shuffled = [self._rehearsed(own, 0, order=order) for order in ORDERS]
         self.threaded = [self._rehearsed(own, 0, threads=2)]
         self.starter_beside = self._rehearsed(starter, SEED)
@@ -163,19 +169,19 @@ class _Asked:
     def problem(self) -> Problem:
         return self.evidence.problem
 
-    def _judged(self, source: bytes, seed: int) -> Future[Result]:
-        return self.evidence.judged({self.problem.main_file: source}, seed)
+    def _judged(self, source: bytes, seed: int, *, hinted: bool = False) -> Future[Result]:
+        return self.evidence.judged({self.problem.main_file: source}, seed, hinted=hinted)
 
     def _rehearsed(
         self,
         source: bytes,
         seed: int,
         *,
-        time: int = 1,
         stand: Stand | None = None,
         first_failure_only: bool = False,
         order: int | None = None,
         threads: int = 1,
+        noise: int = 0,
     ) -> Future[Rehearsed]:
         rehearsal = Rehearsal(
             source=source,
@@ -186,42 +192,23 @@ class _Asked:
             first_failure_only=first_failure_only,
             order=order,
             threads=threads,
+            noise=noise,
         )
-        return self.evidence.rehearsed(rehearsal, seed, time)
+        return self.evidence.rehearsed(rehearsal, seed)
 
     # --- the answers -------------------------------------------------------------------------
 
     def conclude(self) -> Proof:
         """Wait for the answers, and say what they prove."""
         problem, places = self.problem, self.places
-        references = {seed: each.result() for seed, each in self.references.items()}
-        in_order = list(references.values())
-        cases = [
-            Case(kind=CaseKind.FOLDER, id="valid", title="The folder is valid."),
-            boxed.reference_case(places, boxed.Solution(REFERENCE, references)),
-            *self._alternative_cases(),
-            *self._starter_cases(),
-            *self._null_cases(),
-            *self._mutant_cases(),
-            *self._rejected_cases(),
-            *self._suite_cases(),
-        ]
-        beside = _results(self.beside)
+        solutions = list(self._solution_cases())
+        references = _results(list(self.references.values()))
         mutants = [_results(each)[0] for each in self.mutants_beside]
-        made = _results(self.made_beside)
-        made_mutants = rehearsed.made_mutants(places, self.made, made)
         named = list(zip((each.id for each in problem.mutants), mutants, strict=True))
-        machine = zip((each.id for each in self.made), made, strict=True)
-        rows = rehearsed.headroom(beside, [*named, *machine])
-        cases += [
-            rehearsed.made_case(places, made_mutants, self.made),
-            rehearsed.headroom_case(places, rows, named),
-            rehearsed.dtypes_case(places, rows),
-            *self._stability_cases(),
-            boxed.time_case(places, in_order),
-            *lint(problem, self.checks),
-        ]
-        ids = [card.id for card in self.checks if card.tier in self.counting]
+        made_beside = _results(self.made_beside)
+        made = rehearsed.made_mutants(places, self.made, made_beside)
+        machine = zip((each.id for each in self.made), made_beside, strict=True)
+        rows = rehearsed.headroom(_results(self.beside), named, machine)
         return Proof(
             problem=problem.slug,
             title=problem.manifest.title,
@@ -229,14 +216,38 @@ class _Asked:
             version=problem.version,
             seeds=self.seeds,
             sandboxes=[each.judge.environment.sandbox for each in self._all_evidence],
-            cases=cases,
-            matrix=rehearsed.kill_matrix(ids, problem.mutants, mutants),
-            made=made_mutants,
+            cases=[
+                _folder_case([]),
+                *solutions,
+                rehearsed.made_case(places, made, self.made),
+                rehearsed.headroom_case(places, rows, named),
+                rehearsed.dtypes_case(places, rows),
+                *self._stability_cases(),
+                boxed.time_case(places, references),
+                *lint(problem, self.checks),
+            ],
+            matrix=rehearsed.kill_matrix(self._counting_checks, problem.mutants, mutants),
+            made=made,
             headroom=rows,
-            times=boxed.check_times(in_order),
-            charts=in_order[0].charts,
-            environment=in_order[0].environment,
+            times=boxed.check_times(references),
+            charts=references[0].charts,
+            environment=references[0].environment,
         )
+
+    def _solution_cases(self) -> Iterator[Case]:
+        """Of the reference, and of all that is kept or written in the folder beside it."""
+        results = {seed: each.result() for seed, each in self.references.items()}
+        yield boxed.reference_case(self.places, boxed.Solution(REFERENCE, results))
+        yield from self._alternative_cases()
+        yield from self._starter_cases()
+        yield from self._null_cases()
+        yield from self._mutant_cases()
+        yield from self._rejected_cases()
+        yield from self._suite_cases()
+
+    @property
+    def _counting_checks(self) -> list[CheckCard]:
+        return [card for card in self.checks if card.tier in self.counting]
 
     @property
     def _all_evidence(self) -> list[Evidence]:
@@ -277,10 +288,7 @@ class _Asked:
 
     def _stability_cases(self) -> Iterator[Case]:
         first = self.beside[0].result()
-        refused = rehearsed.refused_case(self.places, first)
-        if refused is not None:
-            yield refused
-            return
+        yield rehearsed.beside_case(self.places, _results(self.beside))
         for how, asked, to_the_bit in (
             ("a second time", self.again, True),
             ("in another order", self.shuffled, True),
@@ -330,8 +338,12 @@ def _unusable(problem: Problem, findings: list[Finding]) -> Proof:
 def _only_folder(
     slug: str, title: str, folder: str, version: str, findings: list[Finding]
 ) -> Proof:
-    case = Case(kind=CaseKind.FOLDER, id="valid", title="The folder is valid.", findings=findings)
-    return Proof(problem=slug, title=title, folder=folder, version=version, seeds=0, cases=[case])
+    cases = [_folder_case(findings)]
+    return Proof(problem=slug, title=title, folder=folder, version=version, seeds=0, cases=cases)
+
+
+def _folder_case(findings: list[Finding]) -> Case:
+    return Case(kind=CaseKind.FOLDER, id="valid", title="The folder is valid.", findings=findings)
 
 
 def _broken_checks(problem: Problem, broken: BrokenChecks) -> Finding:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 
-from judge.grader.messages import Rehearsed, Stand
+from judge.grader.messages import CheckCard, Rehearsed, Stand
 from judge.inspection import REFERENCE
 from judge.manifest import Mutant, Tier
 from judge.proof.generated import Generated, equivalence, equivalent_entry, unused_equivalents
 from judge.proof.outcomes import (
+    KILL_RATE,
     Case,
     CaseKind,
     Finding,
@@ -21,11 +22,13 @@ from judge.proof.outcomes import (
 )
 from judge.proof.places import Place, Places
 from judge.results import CheckResult
+from judge.tolerances import EXACT, TOLERANCES
 from judge.verdicts import Verdict
 
-KILL_RATE = 0.95
 ROOM = 0.5  # of a comparison's limit: what the reference may use at most
-LOOSE = "a thousandth"
+CLOSE = 0.1  # of it: what the reference may use before it is said
+A_THOUSANDTH = 1e-3  # what `Stand.SLIGHTLY_OFF` is off by
+LATE = "no answer in time"  # what killed a made mutant that no check found wrong before
 # What no check lets pass, whatever it looks for: these are wrong in their form, not in values.
 _FORMLESS = (Stand.NAN, Stand.EMPTY, Stand.NONE, Stand.EXTRA_AXIS)
 _WORDS = {
@@ -46,7 +49,7 @@ _WORDS = {
 _OF_NUMBERS = frozenset({"oracle", "golden", "differential"})
 
 
-def claiming_tiers(tiers: Sequence[Tier]) -> list[Tier]:
+def _claiming_tiers(tiers: Sequence[Tier]) -> list[Tier]:
     """The tiers that claim correctness: all that count, but the first, which asks for the form."""
     return [tier for tier in tiers[1:] if not tier.advisory]
 
@@ -58,10 +61,12 @@ def null_case(places: Places, kinds: Mapping[str, str], stand: Stand, rehearsed:
     """Every tier that claims correctness rejects the answer; `kinds` are those of the checks."""
     words = _WORDS[stand]
     findings = list(_accepting_tiers(places, f"an answer of {words}", rehearsed))
+    if rehearsed.refused:
+        findings.append(_refusal(places, rehearsed))
     if not findings and stand in _FORMLESS:
         findings += _accepting_checks(places, kinds, words, rehearsed)
     if not findings and stand is Stand.SLIGHTLY_OFF:
-        findings += _loose_comparisons(places, kinds, rehearsed)
+        findings += _loose_comparisons(places, kinds, words, rehearsed)
     return Case(
         kind=CaseKind.NULL,
         id=stand.value,
@@ -77,15 +82,16 @@ def starter_case(places: Places, name: str, rehearsed: Rehearsed) -> Case:
         kind=CaseKind.STARTER,
         id="tiers",
         title="The starter is rejected by every tier that claims correctness.",
-        findings=[] if rehearsed.refused else list(_accepting_tiers(places, name, rehearsed)),
+        findings=list(_accepting_tiers(places, name, rehearsed)),
         wall_ms=_wall_ms(rehearsed),
     )
 
 
 def _accepting_tiers(places: Places, who: str, rehearsed: Rehearsed) -> Iterator[Finding]:
+    """Tiers whose checks all pass; none for code that cannot be imported."""
     failing = {check.tier for check in rehearsed.checks if check.error is not None}
-    for tier in claiming_tiers(places.problem.tiers):
-        if tier.id not in failing and not rehearsed.refused:
+    for tier in () if rehearsed.refused else _claiming_tiers(places.problem.tiers):
+        if tier.id not in failing:
             yield places.file(tier.checks).finding(
                 f"{who} passes every check of {tier.id}",
                 "add a check to this file that compares the numbers with what they have to be",
@@ -105,15 +111,19 @@ def _accepting_checks(
 
 
 def _loose_comparisons(
-    places: Places, kinds: Mapping[str, str], rehearsed: Rehearsed
+    places: Places, kinds: Mapping[str, str], words: str, rehearsed: Rehearsed
 ) -> Iterator[Finding]:
-    """Comparisons that see the error and let it pass."""
+    """Comparisons that see the error and let it pass, but for dtypes that are no more exact."""
     for check in rehearsed.checks:
-        loose = [margin for margin in check.margins if 0 < margin.share <= 1]
+        loose = [
+            margin
+            for margin in check.margins
+            if 0 < margin.share <= 1 and TOLERANCES.get(margin.dtype, EXACT).rtol < A_THOUSANDTH
+        ]
         if check.error is None and loose and kinds[check.id] in _OF_NUMBERS:
             yield places.check(check.id).finding(
-                f"{check.id} accepts numbers that are off by {LOOSE}: the limit for "
-                f"{loose[0].what} is {1 / loose[0].share:.3g} times that",
+                f"{check.id} accepts {words}: the limit for {loose[0].what} is "
+                f"{1 / loose[0].share:.3g} times that",
                 "leave out `rtol` and `atol`, so that the dtype's own are in force, or choose "
                 "closer ones",
             )
@@ -123,20 +133,25 @@ def _loose_comparisons(
 
 
 def kill_matrix(
-    checks: Sequence[str], mutants: Sequence[Mutant], rehearsed: Sequence[Rehearsed]
+    checks: Sequence[CheckCard], mutants: Sequence[Mutant], rehearsed: Sequence[Rehearsed]
 ) -> KillMatrix:
-    """Which checks each named mutant fails; one that cannot be imported fails all of them."""
+    """Which of `checks` each named mutant of their tiers fails.
+
+    One that cannot be imported fails all of them.
+    """
+    ids, tiers = [card.id for card in checks], {card.tier for card in checks}
     return KillMatrix(
-        checks=list(checks),
+        checks=ids,
         rows=[
             KillRow(
                 mutant=mutant.id,
                 title=mutant.title,
                 tier=mutant.tier,
                 pitfall=mutant.pitfall,
-                failed=list(checks) if each.refused else list(each.failures),
+                failed=ids if each.refused else list(each.failures),
             )
             for mutant, each in zip(mutants, rehearsed, strict=True)
+            if mutant.tier in tiers
         ],
     )
 
@@ -153,20 +168,22 @@ def disagreements(
     others have other ones.
     """
     place = places.mutant(mutant.id, "id")
-    skipped = {check.id for check in in_box if check.verdict is Verdict.SK}
-    failed = {check.id for check in in_box if check.verdict is not Verdict.AC} - skipped
-    beside = set(rehearsed[0].failures) - skipped
-    if not rehearsed[0].refused and beside != failed:
-        names = ", ".join(sorted(beside ^ failed))
+    same_seed, *others = rehearsed
+    unknown = {check.id for check in in_box if check.verdict is Verdict.SK}
+    unknown |= {check.id for check in same_seed.checks if check.late}
+    failed = {check.id for check in in_box if check.verdict is not Verdict.AC}
+    otherwise = (failed ^ set(same_seed.failures)) - unknown
+    if otherwise and not same_seed.refused:
         yield place.finding(
-            f"{mutant.id}: {names} came out otherwise in a box than beside the checks, with the "
-            "same seed",
+            f"{mutant.id}: {', '.join(sorted(otherwise))} came out otherwise in a box than beside "
+            "the checks, with the same seed",
             "whatever is random has to come from `rng`, and no check may leave anything behind",
         )
-    rehearsed_tiers = {check.tier for check in rehearsed[0].checks}  # advisory ones are left out
-    for other in rehearsed[1:] if mutant.tier in rehearsed_tiers else ():
+    is_rehearsed = not any(tier.advisory for tier in places.problem.tiers if tier.id == mutant.tier)
+    expected = mutant.tier if is_rehearsed else None
+    for other in others:
         first = _first_failing_tier(other)
-        if not other.refused and first != mutant.tier:
+        if not other.refused and first != expected:
             yield place.finding(
                 f"{mutant.id} fails in {mutant.tier} with one seed, and "
                 + (f"first in {first} with another" if first else "nowhere with another"),
@@ -201,7 +218,10 @@ def made_mutants(
 def _killed_by(rehearsed: Rehearsed) -> str:
     if rehearsed.refused:
         return rehearsed.refused
-    return next((check.id for check in rehearsed.checks if check.error is not None), "")
+    killing = next((check for check in rehearsed.checks if check.error is not None), None)
+    if killing is None:
+        return ""
+    return LATE if killing.late else killing.id
 
 
 def made_case(places: Places, made: Sequence[MadeMutant], mutants: Sequence[Generated]) -> Case:
@@ -258,28 +278,43 @@ class _Comparison:
 
 
 def headroom(
-    references: Sequence[Rehearsed], wrong: Sequence[tuple[str, Rehearsed]]
+    references: Sequence[Rehearsed],
+    named: Sequence[tuple[str, Rehearsed]],
+    machine: Iterable[tuple[str, Rehearsed]] = (),
 ) -> list[Headroom]:
-    """How near right and wrong answers come to each limit; `wrong` are mutants by name."""
+    """How near right and wrong answers come to each limit; both kinds of mutants are by name."""
     largest: dict[_Comparison, float] = {}
     for place, share in _shares(references):
         largest[place] = max(share, largest.get(place, 0.0))
     nearest: dict[_Comparison, tuple[float, str]] = {}
-    for name, rehearsed in wrong:
+    for name, rehearsed in (*named, *machine):
         for place, share in _shares([rehearsed]):
             if share > 1 and place in largest:
                 nearest[place] = min((share, name), nearest.get(place, (share, name)))
+    barely = _barely_noticed(named)
     return [
-        Headroom(
-            check=place.check,
-            what=place.what,
-            dtype=place.dtype,
-            reference=share,
-            nearest=nearest[place][0] if place in nearest else None,
-            nearest_mutant=nearest[place][1] if place in nearest else "",
-        )
+        _row(place, share, nearest.get(place, (None, "")), barely)
         for place, share in largest.items()
     ]
+
+
+def _row(
+    place: _Comparison,
+    reference: float,
+    mistake: tuple[float | None, str],
+    barely: Container[str],
+) -> Headroom:
+    nearest, mutant = mistake
+    close = f"{mutant} is noticed by a hair" if mutant in barely else ""
+    return Headroom(
+        check=place.check,
+        what=place.what,
+        dtype=place.dtype,
+        reference=reference,
+        nearest=nearest,
+        nearest_mutant=mutant,
+        close="the reference is close to the limit" if reference > CLOSE else close,
+    )
 
 
 def _shares(several: Sequence[Rehearsed]) -> Iterator[tuple[_Comparison, float]]:
@@ -310,8 +345,7 @@ def headroom_case(
             "draw inputs on which the mistake has more effect, or take a closer limit",
             advice=True,
         )
-        for name, rehearsed in mutants
-        if (distance := _distance(rehearsed)) < 1 / ROOM
+        for name, distance in _barely_noticed(mutants).items()
     ]
     return Case(
         kind=CaseKind.HEADROOM,
@@ -319,6 +353,12 @@ def headroom_case(
         title=f"The reference uses at most {ROOM:.0%} of every limit of a comparison.",
         findings=findings,
     )
+
+
+def _barely_noticed(mutants: Sequence[tuple[str, Rehearsed]]) -> dict[str, float]:
+    """The mutants that another seed might let pass, each with how far off it is, in limits."""
+    distances = {name: _distance(rehearsed) for name, rehearsed in mutants}
+    return {name: distance for name, distance in distances.items() if distance < 1 / ROOM}
 
 
 def _distance(rehearsed: Rehearsed) -> float:
@@ -350,6 +390,43 @@ def dtypes_case(places: Places, rows: Sequence[Headroom]) -> Case:
 # --- stability --------------------------------------------------------------------------------
 
 
+def beside_case(places: Places, references: Sequence[Rehearsed]) -> Case:
+    """The reference passes beside the checks, too, with all seeds.
+
+    Else nothing that is found out there says anything: what fails anyway notices every mistake.
+    """
+    refused = [each for each in references if each.refused]
+    findings = [_refusal(places, refused[0])] if refused else []
+    failures = {
+        check.id: check.error
+        for each in reversed(references)
+        for check in each.checks
+        if check.error is not None
+    }
+    findings += [
+        places.check(check_id).finding(
+            f"beside the checks, {check_id} does not accept the reference: {error}",
+            "make it independent of where it runs, or its inputs smaller if it takes too long; "
+            "until then it notices everything that is tried there",
+        )
+        for check_id, error in failures.items()
+    ]
+    return Case(
+        kind=CaseKind.STABILITY,
+        id="beside-the-checks",
+        title="The reference is accepted beside the checks, as it is in a box.",
+        findings=findings,
+        wall_ms=sum(map(_wall_ms, references)),
+    )
+
+
+def _refusal(places: Places, reference: Rehearsed) -> Finding:
+    return places.file(REFERENCE).finding(
+        f"beside the checks the reference ends with: {reference.refused}",
+        "make it so that it can be imported, and called, in the process of the checks",
+    )
+
+
 def stability_case(
     places: Places,
     how: str,
@@ -377,29 +454,16 @@ def stability_case(
 
 def _unstable(first: Rehearsed, others: Sequence[Rehearsed], *, to_the_bit: bool) -> Iterator[str]:
     """Ids of the checks that are not the same in all of them, in the order they are written."""
+    runs = [{check.id: check for check in other.checks} for other in others]
     for expected in first.checks:
-        seen = (check for other in others for check in other.checks if check.id == expected.id)
+        seen = [run.get(expected.id) for run in runs]
         if any(
-            check.error != expected.error or (to_the_bit and check.margins != expected.margins)
+            check is None
+            or check.error != expected.error
+            or (to_the_bit and check.margins != expected.margins)
             for check in seen
         ):
             yield expected.id
-
-
-def refused_case(places: Places, reference: Rehearsed) -> Case | None:
-    """The reference can be imported beside the checks; None when it can."""
-    if not reference.refused:
-        return None
-    return Case(
-        kind=CaseKind.FOLDER,
-        id="rehearsal",
-        title="The reference runs beside the checks.",
-        findings=[
-            places.file(REFERENCE).finding(
-                f"beside the checks it ends with: {reference.refused}", "import it by itself"
-            )
-        ],
-    )
 
 
 def _wall_ms(rehearsed: Rehearsed) -> float:

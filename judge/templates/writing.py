@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 
@@ -39,11 +39,15 @@ _ABOUT = {
 
 @dataclass(frozen=True)
 class Card:
-    """What the author chose: the slug and the track are valid, the title is one printable line."""
+    """What the author chose: the slug and the track are valid, the title is one printable line.
+
+    `number` is its place in the track.
+    """
 
     slug: str
     title: str
     track: str
+    number: int = 1
 
 
 def files_of(template: Template, card: Card) -> dict[str, bytes]:
@@ -71,7 +75,7 @@ def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
 
 def _filled(manifest: bytes, card: Card) -> bytes:
     text = manifest.decode()
-    for place, value in (("slug", card.slug), ("title", card.title), ("track", card.track)):
-        # What JSON writes for a printable text is what TOML reads.
+    for place, value in asdict(card).items():
+        # What JSON writes for a printable text, or a number, is what TOML reads.
         text = text.replace(f'"{{{{{place}}}}}"', json.dumps(value, ensure_ascii=False))
     return text.encode()

@@ -8,6 +8,7 @@ group there is nothing to read, and nothing that would kill for memory either.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,24 +25,33 @@ class Memory:
     """Bytes of memory that a process holds in pages.
 
     `peak` is the most that it ever held. `own` are the pages of no file on a disk, which is where
-    arrays are.
+    arrays are, also those that were swapped out. `shared` of them could be those of a file in
+    memory.
     """
 
     resident: int
     peak: int
     own: int
+    shared: int
 
 
 def memory_in(status_fd: int) -> Memory:
-    """What an open ``/proc/<pid>/status`` says now; all zero once the process has ended."""
+    """What an open ``/proc/<pid>/status`` says now; all zero once its first thread has ended."""
     sizes: dict[bytes, int] = {}
     for line in os.pread(status_fd, _STATUS_BYTES, 0).splitlines():
         key, _, value = line.partition(b":")
         if key.startswith((b"Vm", b"Rss")):
             sizes[key] = int(value.split()[0]) << 10
     resident = sizes.get(b"VmRSS", 0)
-    own = sizes.get(b"RssAnon", 0) + sizes.get(b"RssShmem", 0)
-    return Memory(resident, max(sizes.get(b"VmHWM", 0), resident), own)
+    shared = sizes.get(b"RssShmem", 0)
+    own = sizes.get(b"RssAnon", 0) + sizes.get(b"VmSwap", 0) + shared
+    return Memory(resident, max(sizes.get(b"VmHWM", 0), resident), own, shared)
+
+
+def bytes_in(folders: Iterable[str]) -> int:
+    """What the file systems that are mounted at `folders` hold."""
+    mounted = map(os.statvfs, folders)
+    return sum((each.f_blocks - each.f_bfree) * each.f_frsize for each in mounted)
 
 
 def lower_own_mark() -> bool:

@@ -34,7 +34,7 @@ import signal
 import socket
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NoReturn
 
@@ -174,7 +174,8 @@ def run(
     except SetupFailed as error:
         link.send(Broken(str(error)))
         os._exit(1)
-    _Watch(link, child, socket.socket(fileno=5), kill_all=nested).run()
+    account = _Account(box.scratch)
+    _Watch(link, child, socket.socket(fileno=5), account, kill_all=nested).run()
     os._exit(0)
 
 
@@ -238,7 +239,13 @@ class _Watch:
     """From the student's fork to its end."""
 
     def __init__(
-        self, link: Link, child: _Child, printed: socket.socket, *, kill_all: bool
+        self,
+        link: Link,
+        child: _Child,
+        printed: socket.socket,
+        account: _Account,
+        *,
+        kill_all: bool,
     ) -> None:
         self._link = link
         self._printed = printed
@@ -248,7 +255,7 @@ class _Watch:
         self._cpu_before_s = 0.0
         self._said = b""
         self._ready = False
-        self._account = _Account()
+        self._account = account
         self._cause: Cause | None = None
         self._output = bytearray()
         self._output_open = True
@@ -264,6 +271,8 @@ class _Watch:
             for descriptor, _ in self._poll.poll(self._patience_ms()):
                 self._serve(descriptor)
             self._account.look_again()
+            if self._account.lost:
+                self._end_the_rest()
             if self._limits and self._cpu_s() - self._cpu_before_s >= self._limits.cpu_s:
                 self._kill("cpu")
 
@@ -302,7 +311,8 @@ class _Watch:
         with contextlib.suppress(ProcessLookupError):  # it has ended; that is seen next
             used_ms = (self._cpu_s() - self._cpu_before_s) * 1000
             now_bytes, peak_bytes = self._account.memory_bytes(closely=closely)
-            self._link.send(Looked(used_ms, now_bytes, peak_bytes))
+            if not self._account.lost:  # else it has ended, or its other threads soon will
+                self._link.send(Looked(used_ms, now_bytes, peak_bytes))
 
     def _hear_ready(self) -> None:
         said = os.read(self._child.ready_fd, _CHUNK_BYTES)
@@ -338,6 +348,14 @@ class _Watch:
         self._cause = self._cause or cause
         with contextlib.suppress(ProcessLookupError):
             os.kill(-1 if self._kill_all else self._child.pid, signal.SIGKILL)
+
+    def _end_the_rest(self) -> None:
+        """Its first thread has ended: so has all of it, or the others go on without an account.
+
+        The former ends as it did, whatever is sent to it.
+        """
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self._child.pid, signal.SIGKILL)
 
     def _reaped(self) -> bool:
         pid, status, usage = os.wait4(self._child.pid, os.WNOHANG)
@@ -397,13 +415,19 @@ class _Account:
 
     The kernel keeps the highest mark of all its pages, which freeing does not lower. A student
     could make room under that mark, by giving away pages of libraries that it needs no more; so
-    what it has in other pages is also looked at, again and again while a call is measured.
+    what it has in other pages is also looked at, again and again while a call is measured, and
+    what it has written into the folders `scratch`, which are in memory.
+
+    It is `lost` when the kernel says nothing more, since the first thread has ended.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, scratch: Sequence[str]) -> None:
         self.closely = False
+        self.lost = False
+        self._scratch = scratch
         self._status_fd = -1
-        self._at_first = counters.Memory(0, 0, 0)
+        self._at_first = counters.Memory(0, 0, 0, 0)
+        self._own_at_first_bytes = 0
         self._most_own_bytes = 0
 
     def open(self, proc_fd: int, name: str) -> None:
@@ -413,6 +437,7 @@ class _Account:
     def begin(self) -> None:
         """Count from here."""
         self._at_first = self._look()
+        self._own_at_first_bytes = self._most_own_bytes
 
     def look_again(self) -> None:
         """Look, if that is wanted."""
@@ -424,11 +449,15 @@ class _Account:
         self.closely = closely
         now, first = self._look(), self._at_first
         marked_bytes = now.peak - first.resident
-        return now.resident - first.resident, max(marked_bytes, self._most_own_bytes - first.own)
+        own_bytes = self._most_own_bytes - self._own_at_first_bytes
+        return now.resident - first.resident, max(marked_bytes, own_bytes)
 
     def _look(self) -> counters.Memory:
         now = counters.memory_in(self._status_fd)
-        self._most_own_bytes = max(self._most_own_bytes, now.own)
+        self.lost = now.resident == 0
+        # A file that is mapped is among the shared pages, and must not count twice.
+        unseen_bytes = max(counters.bytes_in(self._scratch) - now.shared, 0)
+        self._most_own_bytes = max(self._most_own_bytes, now.own + unseen_bytes)
         return now
 
 

@@ -40,9 +40,10 @@ def edited(*edits: tuple[str, str]) -> str:
     return text
 
 
-def three_tiers(root: Path) -> Problem:
+def three_tiers(root: Path, wall_s: float = 5.0) -> Problem:
     """The small problem, whose second tier is advisory, and a third that counts."""
     manifest = edited(
+        ("wall_s = 5.0", f"wall_s = {wall_s}"),
         (
             'about = "The numbers are right."\n',
             'about = "The numbers are right."\nadvisory = true\n',
@@ -92,6 +93,15 @@ def test_what_passes_in_an_advisory_tier_alone_scores_nothing_for_it(
     )
     assert tiers_of(result)[1:] == [("T1", Verdict.AC, True), ("T2", Verdict.WA, False)]
     assert (result.verdict, result.score, result.failed_tier) == (Verdict.WA, 0.5, "T2")
+
+
+def test_the_import_after_an_advisory_tier_has_all_the_time_again(
+    warm_judge: Judge, tmp_path: Path
+) -> None:
+    """Two are more than one submission's imports may take, and the second is not its doing."""
+    code = b"import time\ntime.sleep(1.3)\ndef double(x):\n    return 2 * x\n"
+    result = warm_judge.judge(three_tiers(tmp_path, wall_s=1.0), {"solution.py": code}, seed=1)
+    assert tiers_of(result)[2] == ("T2", Verdict.AC, False), result.tiers[2].checks[0].message
 
 
 def test_the_first_tier_is_not_advisory(tmp_path: Path) -> None:

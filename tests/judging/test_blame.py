@@ -189,6 +189,7 @@ def test_a_check_can_ask_for_an_exception_by_its_builtin_base(
     right = oracle_check(warm_judge.judge(problem, {"solution.py": reference.encode()}))
     wrong = oracle_check(warm_judge.judge(problem, RIGHT))
     assert (right.verdict, wrong.verdict) == (Verdict.AC, Verdict.WA)
+    assert wrong.message == "This was to raise ValueError, and raised nothing."
 
 
 def test_the_same_seed_draws_the_same_inputs(warm_judge: Judge, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from judge.checks import LocalSubmission
 from judge.judging import Judge
 from sandbox.protocol import Setting
 from tests.judging.tiny import tiny_problem
+
+Measure = Callable[..., dict[str, float]]
 
 MIB = 1 << 20
 SIZE = 4  # MiB of the argument
@@ -31,12 +34,13 @@ ERROR = 4 + 2  # MiB: what importing and first uses take, and the kernel's round
 
 
 @pytest.fixture
-def measure(warm_judge: Judge, tmp_path: Path):  # type: ignore[no-untyped-def]
+def measure(warm_judge: Judge, tmp_path: Path) -> Measure:
     def run(code: str, check: str = MEASURE) -> dict[str, float]:
         problem = tiny_problem(tmp_path, check)
         result = warm_judge.judge(problem, {"solution.py": code.encode()}, seed=1)
         assert [tier.verdict for tier in result.tiers] == ["AC", "AC"], result.tiers[1].checks
-        return result.charts[0].table[0]  # type: ignore[return-value]  # all of them are numbers
+        row = result.charts[0].table[0]
+        return {name: float(str(number)) for name, number in row.items()}
 
     return run
 
@@ -46,33 +50,52 @@ def peak_mib(cost: dict[str, float]) -> float:
 
 
 @pytest.mark.parametrize("copies", [5, 15])
-def test_a_peak_is_what_was_held_at_once(measure, copies: int) -> None:  # type: ignore[no-untyped-def]
+def test_a_peak_is_what_was_held_at_once(measure: Measure, copies: int) -> None:
     held = peak_mib(measure(HOLDS.format(copies=copies)))
     least = (copies + 2) * SIZE  # the copies, the argument and what it was sent as
     assert least - 1 < held < copies * SIZE + ON_THE_WAY + ERROR
 
 
-def test_memory_that_is_given_back_before_the_end_counts(measure) -> None:  # type: ignore[no-untyped-def]
+def test_memory_that_is_given_back_before_the_end_counts(measure: Measure) -> None:
     code = "import torch\ndef double(x):\n    y = x.repeat(20)\n    del y\n    return x[:3] * 2\n"
     assert peak_mib(measure(code)) > 20 * SIZE
 
 
-def test_what_was_held_before_does_not_count(measure) -> None:  # type: ignore[no-untyped-def]
+def test_what_was_held_before_does_not_count(measure: Measure) -> None:
     assert peak_mib(measure(HOLDS.format(copies=1), USES_MEMORY_BEFORE)) < 30
 
 
-def test_memory_that_was_taken_beforehand_counts(measure) -> None:  # type: ignore[no-untyped-def]
+def test_memory_that_was_taken_beforehand_counts(measure: Measure) -> None:
     code = "import torch\nKEPT = torch.ones(25 << 18)\ndef double(x):\n    return x[:3] * 2\n"
     assert peak_mib(measure(code)) > 25
 
 
-def test_room_made_by_giving_away_libraries_does_not_hide_memory(measure) -> None:  # type: ignore[no-untyped-def]
+def test_room_made_by_giving_away_libraries_does_not_hide_memory(measure: Measure) -> None:
     """The kernel's mark alone would not show it: dropped pages of libraries make room below it."""
     code = "def double(x):\n    make_room()\n    x.repeat(15).sum()\n    return x[:3] * 2\n"
     assert peak_mib(measure(ROOM_MAKER.read_text(encoding="utf-8") + code)) > 60
 
 
-def test_processor_time_is_that_of_the_call(measure) -> None:  # type: ignore[no-untyped-def]
+def test_what_is_written_into_files_counts(measure: Measure) -> None:
+    """They are in memory, though in none of the process."""
+    code = (
+        "def double(x):\n    with open('/tmp/kept', 'wb') as file:\n"
+        "        for _ in range(15):\n            file.write(x.numpy().tobytes())\n"
+        "    return x[:3] * 2\n"
+    )
+    assert peak_mib(measure(code)) > 15 * SIZE
+
+
+def test_a_file_that_is_mapped_counts_once(measure: Measure) -> None:
+    code = (
+        "import numpy as np\ndef double(x):\n"
+        "    kept = np.memmap('/tmp/kept', np.float32, 'w+', shape=(15, x.numel()))\n"
+        "    kept[:] = x.numpy()\n    return x[:3] * 2\n"
+    )
+    assert 15 * SIZE < peak_mib(measure(code)) < 15 * SIZE + ON_THE_WAY + ERROR
+
+
+def test_processor_time_is_that_of_the_call(measure: Measure) -> None:
     busy = (
         "import time\ndef double(x):\n    end = time.process_time() + 0.2\n"
         "    while time.process_time() < end: pass\n    return x[:3] * 2\n"
@@ -84,7 +107,7 @@ def test_processor_time_is_that_of_the_call(measure) -> None:  # type: ignore[no
     assert min(working["wall_ms"], sleeping["wall_ms"]) > 190
 
 
-def test_a_clock_that_was_changed_changes_nothing(measure) -> None:  # type: ignore[no-untyped-def]
+def test_a_clock_that_was_changed_changes_nothing(measure: Measure) -> None:
     code = (
         "import time\nsleep = time.sleep\ntime.monotonic = time.perf_counter = lambda: 0.0\n"
         "def double(x):\n    sleep(0.2)\n    return x[:3] * 2\n"

@@ -87,13 +87,14 @@ def proven() -> Proof:
             Headroom(check="test_values", what="output", dtype="float64", reference=1e-4,
                      nearest=1e6, nearest_mutant="tripled"),
             Headroom(check="test_edges", what="weights", dtype="float32", reference=0.4,
-                     nearest=1.5, nearest_mutant="2-number-7"),
+                     nearest=1.5, nearest_mutant="2-number-7",
+                     close="the reference is close to the limit"),
             Headroom(check="test_edges", what="sums", dtype="float32", reference=0.0),
         ],
         times=[
             CheckTime(tier="T0", check="test_call", median_ms=0.4, longest_ms=0.9),
-            CheckTime(tier="T1", check="test_values", median_ms=12.0, longest_ms=31.0),
-            CheckTime(tier="T2", check="test_edges", median_ms=200.0, longest_ms=1200.0),
+            CheckTime(tier="T1", check="test_values", median_ms=12.0, longest_ms=310.0),
+            CheckTime(tier="T2", check="test_edges", median_ms=400.0, longest_ms=1200.0),
         ],
         charts=[CHART],
         environment=Environment(sandbox="bwrap", image="", torch="2.13.0", numpy="2.4.1"),
@@ -128,7 +129,7 @@ def failing() -> Proof:
             ],
             "headroom": [
                 Headroom(check=HOSTILE, what=HOSTILE, dtype=HOSTILE, reference=float("inf"),
-                         nearest=float("nan"), nearest_mutant=HOSTILE),
+                         nearest=float("nan"), nearest_mutant=HOSTILE, close=HOSTILE),
             ],
             "times": [CheckTime(tier=HOSTILE, check=HOSTILE, median_ms=0.0, longest_ms=0.0)],
             "charts": [

@@ -10,15 +10,17 @@ from xml.etree import ElementTree as ET
 import pytest
 from rich.console import Console, RenderableType
 
+from judge.cli import main
 from judge.proof.outcomes import Case, CaseKind, Proof
 from judge.proof.reports import figures, github, html
 from judge.proof.reports.junit import junit_xml
-from judge.proof.reports.terminal import details, overview
+from judge.proof.reports.terminal import MAX_FINDINGS, details, overview
 from judge.render import show
-from tests.proof.proofs import case, failing, finding, made, proven
+from tests.proof.proofs import DIFF, case, failing, finding, made, proven
+from tests.small_problem import write_problem
 
 ROOT = Path("/repository")
-VOID = {"meta", "img", "source", "br", "line", "circle", "path", "rect"}
+VOID = {"meta", "img", "source", "br", "wbr", "line", "circle", "path", "rect"}
 
 
 class Tree(HTMLParser):
@@ -119,17 +121,30 @@ def test_what_does_not_hold_is_said_with_file_line_and_remedy() -> None:
     assert "\n        lower rtol to 1e-9\n" in shown
 
 
-def test_survivors_are_shown_with_their_diff_and_what_to_do() -> None:
-    shown = printed(*details(proven()))
-    assert "no check notices 3 made mutants" in shown
-    assert shown.count("+    return 3 * x") == 3
-    assert "[[equivalent]]" in shown
+def test_survivors_are_shown_once_with_their_diff() -> None:
+    survived = finding(f"no check notices the change:\n{DIFF}", advice=True)
+    rate = case(CaseKind.GENERATED, "kill-rate", "Enough are noticed.", survived)
+    shown = printed(*details(proven().model_copy(update={"cases": [rate]})))
+    assert "test_t1_oracle.py:8: no check notices the change:\n" in shown
+    assert shown.count("+    return 3 * x") == 1
 
 
-def test_tight_limits_slow_checks_and_what_was_not_tried_are_named() -> None:
+def test_of_hundreds_of_findings_the_first_are_shown() -> None:
+    survived = [finding(f"change {number} is not noticed") for number in range(200)]
+    rate = case(CaseKind.GENERATED, "kill-rate", "Enough are noticed.", *survived)
+    shown = printed(*details(proven().model_copy(update={"cases": [rate]})))
+    assert shown.count("is not noticed") == MAX_FINDINGS
+    assert "and 180 more" in shown
+
+
+def test_close_limits_slow_checks_and_what_was_not_tried_are_named() -> None:
     shown = printed(*details(proven()))
-    assert "test_edges, weights in float32: the reference reaches 40 % of the limit" in shown
-    assert "T2 > test_edges: up to 1.2 s" in shown
+    assert (
+        "test_edges, weights in float32: the reference is close to the limit (of it: reference "
+        "40 %, nearest mistake (2-number-7) 1.5 times)"
+    ) in " ".join(shown.split())
+    assert "T2 > test_edges: 400 ms on the reference, up to 1.2 s" in shown
+    assert "T1 > test_values" not in shown
     assert "was not tried: needs docker" in shown
     assert "test_call" not in shown
 
@@ -218,6 +233,25 @@ def test_no_text_of_a_proof_is_a_command_of_its_own() -> None:
     assert commands[0].startswith("::error file=problems/dou%2Cble%3A1/mutants.toml,line=4,")
 
 
+def test_what_looks_like_a_command_in_the_report_beside_them_is_not_obeyed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The runner obeys lines that begin with two colons, whatever blanks are before them."""
+    folder = write_problem(tmp_path, mutants_toml='"a\\n::add-mask::e" = 1\n')
+    monkeypatch.setenv("JUDGE_PROBLEMS", str(tmp_path))
+    with pytest.raises(SystemExit):
+        main(["verify", folder.name, "--github"])
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    (stopped,) = (line for line in lines if line.startswith("::stop-commands::"))
+    word = stopped.removeprefix("::stop-commands::")
+    assert len(word) > 16
+    forged = next(at for at, line in enumerate(lines) if line.startswith("::add-mask::"))
+    assert lines.index(stopped) < forged < lines.index(f"::{word}::")
+    obeyed = [line for line in lines[lines.index(f"::{word}::") + 1 :] if line.startswith("::")]
+    assert obeyed
+    assert all(line.startswith("::error file=") for line in obeyed)
+
+
 def test_a_file_outside_the_repository_keeps_its_name() -> None:
     elsewhere = finding().model_copy(update={"file": "/elsewhere/mutants.toml"})
     broken = case(CaseKind.MUTANT, "tripled", "Tripled", elsewhere)
@@ -231,6 +265,15 @@ def test_the_summary_has_a_row_for_each_proof_and_the_survivors() -> None:
     assert "| double | ✅ proven | 3 held, 1 skipped | 97.1 % (104 of 107, 3 equivalent) |" in text
     assert text.count("```diff\n") == 3
     assert text.count("<details>") == text.count("</details>") == 1
+
+
+def test_of_hundreds_of_findings_the_summary_has_the_first_and_of_each_a_line() -> None:
+    survived = [finding(f"no check notices {number}:\n{DIFF}") for number in range(200)]
+    rate = case(CaseKind.GENERATED, "kill-rate", "Too few are noticed.", *survived)
+    text = github.summary([proven().model_copy(update={"cases": [rate], "made": []})], ROOT)
+    assert text.count("no check notices") == github.MAX_FINDINGS
+    assert "... and 180 more" in text
+    assert "return 3" not in text
 
 
 def test_no_text_of_a_proof_is_markup_in_the_summary() -> None:
@@ -269,10 +312,20 @@ def test_a_page_shows_every_part_of_a_proof() -> None:
     tree = Tree(html.page(proven()))
     for words in (
         "Doubling", "97.1 %", "104 of 107, 3 equivalent", "Cases", "Kill matrix", "Made mutants",
-        "2 is as good", "[[equivalent]]", "Headroom", "40 %", "Times", "1.2 s", "Charts",
+        "2 is as good", "Headroom", "40 %", "Times", "1.2 s", "Charts",
     ):  # fmt: skip
         assert words in tree.text
     assert len(tree.named("caption")) == len(tree.named("table"))
+
+
+def test_a_survivor_is_on_the_page_once_with_its_diff_and_what_may_be_copied() -> None:
+    survived = finding(f"no check notices the change:\n{DIFF}").model_copy(
+        update={"remedy": "say why in mutants.toml:\n[[equivalent]]\nline = 'x'\n"}
+    )
+    rate = case(CaseKind.GENERATED, "kill-rate", "Too few are noticed.", survived)
+    page = html.page(proven().model_copy(update={"cases": [rate], "made": made(3, survivors=1)}))
+    assert page.count('<span class="plus">') == 1
+    assert "<code>[[equivalent]]\nline = &#x27;x&#x27;</code>" in page
 
 
 def test_the_matrix_marks_the_tier_that_must_notice_a_mistake() -> None:

@@ -12,6 +12,8 @@ from judge.manifest import ProblemError
 from judge.problem import load_problem
 from judge.proof.outcomes import CaseKind, Finding, Proof
 from judge.proof.prover import Prover, invalid_folder
+from tests.proof.folders import write_advisory
+from tests.proof.memory import Memory
 from tests.small_problem import FILES, write_problem
 
 Prove = Callable[..., Proof]
@@ -62,6 +64,30 @@ def test_the_folder_as_it_is_is_proven(prove: Prove) -> None:
     assert failed(proof) == []
     assert proof.kill_rate == 1.0
     assert [row.failed for row in proof.matrix.rows] == [["test_t1_oracle::test_values"]] * 2
+
+
+def test_a_folder_with_an_advisory_tier_is_proven(warm_judge: Judge, tmp_path: Path) -> None:
+    problem = load_problem(write_advisory(tmp_path))
+    proof = Prover(warm_judge, seeds=2).prove(problem)
+    assert failed(proof) == []
+    assert (CaseKind.MUTANT, "nothing-added") in {(case.kind, case.id) for case in proof.cases}
+    assert [row.mutant for row in proof.matrix.rows] == ["tripled", "halved"]
+
+
+def test_a_second_proof_asks_nothing_and_one_after_a_change_what_it_can_change(
+    warm_judge: Judge, tmp_path: Path
+) -> None:
+    cache = Memory()
+    Prover(warm_judge, seeds=2, cache=cache).prove(load_problem(write_problem(tmp_path)))
+    first, cache.missed = cache.missed, 0
+    assert first > 20
+    Prover(warm_judge, seeds=2, cache=cache).prove(load_problem(write_problem(tmp_path)))
+    assert cache.missed == 0
+    weak = T1.replace("x + x)", "x + x, rtol=0.01)")
+    changed = load_problem(write_problem(tmp_path, checks_test_t1_oracle_py=weak))
+    proof = Prover(warm_judge, seeds=2, cache=cache).prove(changed)
+    assert cache.missed == first
+    assert (CaseKind.NULL, "slightly-off") in failed(proof)
 
 
 def test_a_loosened_tolerance(prove: Prove) -> None:
@@ -139,6 +165,21 @@ def test_a_flaky_check_whose_numbers_are_not_from_the_seed(prove: Prove) -> None
     finding = finding_in(prove(checks_test_t1_oracle_py=flaky), CaseKind.STABILITY, "a-second-time")
     assert where(finding) == ("test_t1_oracle.py", line_of(flaky, "def test_values"))
     assert "`rng`" in finding.remedy
+
+
+def test_a_check_that_draws_from_a_global_generator(prove: Prove) -> None:
+    drawn = T1.replace("rng.normal(2, 3)", "torch.from_numpy(np.random.standard_normal((2, 3)))")
+    drawn = "import numpy as np\nimport torch\n" + drawn.replace("x + x)", "2.0000000001 * x)")
+    finding = finding_in(prove(checks_test_t1_oracle_py=drawn), CaseKind.STABILITY, "a-second-time")
+    assert where(finding) == ("test_t1_oracle.py", line_of(drawn, "def test_values"))
+
+
+def test_a_check_that_depends_on_where_it_runs(prove: Prove) -> None:
+    picky = T1 + "    assert type(submission).__name__ == 'RemoteSubmission'\n"
+    proof = prove(checks_test_t1_oracle_py=picky)
+    finding = finding_in(proof, CaseKind.STABILITY, "beside-the-checks")
+    assert where(finding) == ("test_t1_oracle.py", line_of(picky, "def test_values"))
+    assert "notices everything" in finding.remedy
 
 
 def test_a_hint_that_leaks(prove: Prove) -> None:

@@ -24,13 +24,9 @@ from judge.proof.outcomes import (
 from judge.service.author_proving import Course, Prove
 
 SURVIVOR = """\
---- reference.py
-+++ reference.py
-@@ -1,2 +1,2 @@
- def double(x):
+@@ -2 +2 @@
 -    return 2 * x
-+    return 2 * abs(x)
-"""
++    return 2 * abs(x)"""
 
 
 def fake_prover(judge: Judge) -> Prove:
@@ -60,6 +56,9 @@ def proof_of(problem: Problem, checks: Sequence[CheckCard]) -> Proof:
             Case(kind=CaseKind.REFERENCE, id="4", title="The reference is accepted on 4 seeds."),
             Case(kind=CaseKind.MUTANT, id=missed.id, title=f"{missed.id} fails in {missed.tier}.",
                  findings=[_finding(problem, f"no check of {missed.tier} notices it")]),
+            Case(kind=CaseKind.GENERATED, id="kill-rate", title="Enough changes are noticed.",
+                 findings=[_finding(problem, f"no check notices the change:\n{SURVIVOR}",
+                                    advice=True)]),
             Case(kind=CaseKind.LINT, id="names", title="Every name is explained.",
                  findings=[_finding(problem, "the statement does not name `x`")]),
         ],
@@ -95,9 +94,10 @@ def _row(problem: Problem, checks: Sequence[CheckCard], mutant_id: str) -> KillR
     )
 
 
-def _finding(problem: Problem, message: str) -> Finding:
+def _finding(problem: Problem, message: str, *, advice: bool = False) -> Finding:
     file = str(problem.folder / "mutants.toml")
-    return Finding(file=file, line=1, message=message, remedy="make a check that does")
+    remedy = "make a check that does"
+    return Finding(file=file, line=1, message=message, remedy=remedy, advice=advice)
 
 
 def _headroom(place: int, check: str) -> Headroom:
@@ -105,6 +105,6 @@ def _headroom(place: int, check: str) -> Headroom:
     if place % 3:
         shares = {"nearest": 1.4 * 30**place, "nearest_mutant": "tripled"}
     return Headroom.model_validate(
-        {"check": check, "what": "values", "dtype": "float64",
-         "reference": 0.7 / 25**place, **shares}
+        {"check": check, "what": "values", "dtype": "float64", "reference": 0.7 / 25**place,
+         "close": "" if place else "the reference is close to the limit", **shares}
     )  # fmt: skip

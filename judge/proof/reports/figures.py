@@ -7,15 +7,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from judge.proof.outcomes import Case, CaseKind, CheckTime, Finding, Headroom, MadeMutant, Proof
+from judge.proof.outcomes import Case, CaseKind, CheckTime, Finding, MadeMutant, Proof
 from sandbox.text import one_line
 
-TIGHT_REFERENCE = 0.1  # share of a limit: a reference above it may miss the limit elsewhere
-SLOW_MS = 250.0  # of one check on the reference: then a student waits for it
-EQUIVALENT_REMEDY = (
-    "write a check that notices it, or, if none can, add it to mutants.toml as an [[equivalent]] "
-    "entry with the reason"
-)
+SLOW_MS = 250.0  # of one check on the reference, as a rule: then a student waits for it
 # Singular and plural, by what a case claims.
 _NOUNS = {
     CaseKind.FOLDER: ("folder", "folder"),
@@ -64,17 +59,37 @@ def state(proof: Proof) -> str:
     return "proven, with advice" if any(proof.findings) else "proven"
 
 
+@dataclass(frozen=True)
+class Kills:
+    """How many of the made mutants that count are killed, and how many do not count."""
+
+    killed: int
+    counted: int
+    equivalent: int
+
+    @classmethod
+    def of(cls, proof: Proof) -> Kills:
+        """Count them."""
+        equivalent = sum(bool(mutant.equivalent) for mutant in proof.made)
+        counted = len(proof.made) - equivalent
+        return cls(counted - len(proof.survivors), counted, equivalent)
+
+    @property
+    def rate(self) -> str:
+        """Of those that count, of which there must be one: "97.1 %"."""
+        return percent(self.killed, self.counted)
+
+    def __str__(self) -> str:
+        aside = f", {self.equivalent} equivalent" if self.equivalent else ""
+        return f"{self.killed} of {self.counted}{aside}"
+
+
 def kill_rate(proof: Proof) -> str:
     """How many of the made mutants are killed: "97.1 % (104 of 107, 3 equivalent)"."""
-    if not proof.made:
-        return "none made"
-    counted = [mutant for mutant in proof.made if not mutant.equivalent]
-    equivalent = len(proof.made) - len(counted)
-    aside = f", {equivalent} equivalent" if equivalent else ""
-    if not counted:
-        return f"none counts ({equivalent} equivalent)"
-    killed = len(counted) - len(proof.survivors)
-    return f"{percent(killed, len(counted))} ({killed} of {len(counted)}{aside})"
+    kills = Kills.of(proof)
+    if kills.counted:
+        return f"{kills.rate} ({kills})"
+    return f"none counts ({kills.equivalent} equivalent)" if proof.made else "none made"
 
 
 def percent(part: int, whole: int) -> str:
@@ -113,6 +128,11 @@ def name(case: Case) -> str:
     return one_line(f"{words}: {title}" if title else words)
 
 
+def check_name(check: str) -> str:
+    """A check without its file, which its tier stands for: "test_heads[3]"."""
+    return check.partition("::")[2] or check
+
+
 def findings_of(case: Case, *, advice: bool) -> Iterator[Finding]:
     """The findings of a case that are advice, or those that are not."""
     return (finding for finding in case.findings if finding.advice is advice)
@@ -121,14 +141,9 @@ def findings_of(case: Case, *, advice: bool) -> Iterator[Finding]:
 # --- what deserves a look -------------------------------------------------------------------------
 
 
-def tight(headroom: Headroom) -> bool:
-    """Whether the reference comes near the limit of a comparison."""
-    return headroom.reference > TIGHT_REFERENCE
-
-
 def slow(time: CheckTime) -> bool:
     """Whether a student waits for a check."""
-    return time.longest_ms > SLOW_MS
+    return time.median_ms > SLOW_MS
 
 
 def killers(made: Sequence[MadeMutant]) -> list[tuple[str, int]]:

@@ -1,19 +1,21 @@
 """Proofs on GitHub: annotations on an author's lines, and a summary of the step.
 
 Annotations are *workflow commands*, lines of standard output that the runner obeys. Whatever is
-printed there might be one, so everything in them is escaped as the runner unescapes it. The
-summary is Markdown, and belongs into the file that `GITHUB_STEP_SUMMARY` names.
+printed there might be one, so everything in them is escaped as the runner unescapes it, and around
+a report for people the runner is told to obey nothing. The summary is Markdown, and belongs into
+the file that `GITHUB_STEP_SUMMARY` names.
 """
 
 import html
 import os
 import re
-from collections.abc import Iterator, Sequence
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from judge.proof.outcomes import Case, Finding, MadeMutant, Proof
 from judge.proof.reports.figures import (
-    EQUIVALENT_REMEDY,
     Counts,
     findings_of,
     kill_rate,
@@ -24,7 +26,12 @@ from judge.proof.reports.figures import (
 )
 from sandbox.text import one_line, printable
 
+MAX_FINDINGS = 20  # of one case, and
 MAX_SURVIVORS = 50  # of one problem; a summary may have a mebibyte
+EQUIVALENT_REMEDY = (
+    "write a check that notices it, or, if none can, add it to mutants.toml as an [[equivalent]] "
+    "entry with the reason"
+)
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~$@:])")
 _LONGEST_FENCE = re.compile("`+")
 
@@ -39,6 +46,20 @@ def annotations(proofs: Sequence[Proof], root: Path) -> Iterator[str]:
             for case in proof.cases:
                 for finding in findings_of(case, advice=advice):
                     yield _command(command, f"{proof.problem}: {name(case)}", finding, root)
+
+
+@contextmanager
+def nothing_obeyed(echo: Callable[[str], None]) -> Iterator[None]:
+    """Until the end the runner takes what is printed for text, also where it looks like a command.
+
+    `echo` prints a line to the same stream. Nobody can guess the word that ends it.
+    """
+    word = secrets.token_hex(16)
+    echo(f"::stop-commands::{word}")
+    try:
+        yield
+    finally:
+        echo(f"::{word}::")
 
 
 def summary(proofs: Sequence[Proof], root: Path) -> str:
@@ -104,9 +125,13 @@ def _case(case: Case, root: Path) -> Iterator[str]:
         yield f"- ⏭️ {_markdown(name(case))} was not tried: {_markdown(case.skipped)}"
         return
     yield f"- {'❌' if case.failed else '💡'} **{_markdown(name(case))}**"
-    for finding in case.findings:
+    for finding in case.findings[:MAX_FINDINGS]:
         place = _code(f"{_relative(finding.file, root)}:{finding.line}")
-        yield f"  - {place} {_markdown(finding.message)} <br> {_markdown(finding.remedy)}"
+        # What stands below is for whoever opens the file, or among the survivors.
+        said, remedy = (words.partition("\n")[0] for words in (finding.message, finding.remedy))
+        yield f"  - {place} {_markdown(said)} <br> {_markdown(remedy)}"
+    if len(case.findings) > MAX_FINDINGS:
+        yield f"  - ... and {len(case.findings) - MAX_FINDINGS} more"
 
 
 def _survivors(survivors: Sequence[MadeMutant]) -> Iterator[str]:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import accumulate, groupby
 from pathlib import Path
 
 from judge.charts import ChartsUnavailable, UndrawableChart, draw_on_paper, file_stem
 from judge.proof.outcomes import Case, CaseKind, MadeMutant, Proof
 from judge.proof.reports.figures import (
-    EQUIVALENT_REMEDY,
     Counts,
+    Kills,
+    check_name,
     findings_of,
     kill_rate,
     killers,
@@ -20,11 +21,9 @@ from judge.proof.reports.figures import (
     milliseconds,
     name,
     named_mutants,
-    percent,
     seconds,
     share,
     state,
-    tight,
 )
 from judge.proof.reports.markup import (
     bar,
@@ -76,8 +75,9 @@ def index(proofs: Sequence[Proof]) -> str:
         [
             row_head(f'<a href="{page_name(proof)}">{text(proof.title)}</a>'
                      f'<span class="below">{text(proof.problem)}</span>'),
-            cell(f"{_mark_of(proof)} {state(proof)}"),
-            cell(str(Counts.of(proof.cases))), cell(kill_rate(proof)), cell(named_mutants(proof)),
+            cell(f"{_mark_of(proof)} {state(proof)}", "short"),
+            cell(str(Counts.of(proof.cases)), "short"), cell(kill_rate(proof)),
+            cell(named_mutants(proof), "short"),
             cell(str(proof.seeds), "number"), cell(seconds(proof.wall_s), "number"),
         ]
         for proof in proofs
@@ -137,11 +137,9 @@ def _facts(proof: Proof) -> Iterator[tuple[str, str, str]]:
     counts = Counts.of(proof.cases)
     aside = ", ".join(str(counts).split(", ")[1:]) or "all that were tried"
     yield "cases held", str(counts.held), aside
-    counted = [mutant for mutant in proof.made if not mutant.equivalent]
-    if counted:
-        killed = len(counted) - len(proof.survivors)
-        rate = percent(killed, len(counted))
-        yield "made mutants killed", rate, kill_rate(proof).partition("(")[2].rstrip(")")
+    kills = Kills.of(proof)
+    if kills.counted:
+        yield "made mutants killed", kills.rate, str(kills)
     yield "named mutants", named_mutants(proof), "as their author says"
     yield "seeds", str(proof.seeds), "of the reference"
     yield "took", seconds(proof.wall_s), ""
@@ -201,7 +199,7 @@ def _case(case: Case) -> str:
     if case.title != case.id:
         words.append(f" {text(case.title)}")
     notes = [f"not tried: {case.skipped}"] if case.skipped else []
-    notes += [found.message for found in case.findings]
+    notes += [found.message.partition("\n")[0] for found in case.findings]
     words += [f'<span class="below">{text(note)}</span>' for note in notes]
     time = milliseconds(case.wall_ms) if case.wall_ms else ""
     return f"<tr>{cell(symbol)}{row_head(''.join(words))}{cell(time, 'number quiet')}</tr>"
@@ -214,7 +212,7 @@ def _matrix(proof: Proof) -> str:
     checks = proof.matrix.checks
     tier_of = {time.check: time.tier for time in proof.times}
     tiers = [tier_of.get(check, "") for check in checks]
-    firsts = {sum(sizes) for sizes in _running([len(list(same)) for _, same in groupby(tiers)])}
+    firsts = {0, *accumulate(len(list(same)) for _, same in groupby(tiers))}
     content = "\n".join([
         _matrix_head(checks, tiers, firsts),
         "<tbody>", *_matrix_rows(proof, tiers, firsts), "</tbody>", _matrix_foot(proof, firsts),
@@ -232,17 +230,14 @@ def _matrix(proof: Proof) -> str:
     return section("Kill matrix", about, [region("Kill matrix", content, "matrix"), legend])
 
 
-def _running(sizes: Sequence[int]) -> Iterator[Sequence[int]]:
-    return (sizes[:end] for end in range(len(sizes)))
-
-
 def _matrix_head(checks: Sequence[str], tiers: Sequence[str], firsts: set[int]) -> str:
     groups = "".join(
         f'<th scope="colgroup" colspan="{len(list(same))}">{text(tier)}</th>'
         for tier, same in groupby(tiers)
     )
     titles = "".join(
-        f'<th scope="col" class="{_first(at, firsts)}"><span>{text(check)}</span></th>'
+        f'<th scope="col" class="{_first(at, firsts)}" title="{text(check)}">'
+        f"<span>{text(check_name(check))}</span></th>"
         for at, check in enumerate(checks)
     )
     corner = '<th class="corner" scope="col" rowspan="2">named mutant</th>'
@@ -296,25 +291,24 @@ def _made(proof: Proof) -> str:
         f'<li><span class="swatch {kind}"></span>{size} {what}</li>' for (kind, size), what in words
     )
     parts = [stack(sizes), f'<ul class="legend">{legend}</ul>\n']
-    if survivors:
-        parts.append(f"<p>For each survivor: {text(EQUIVALENT_REMEDY)}.</p>\n")
-        parts.append(_mutants(survivors))
     if equivalent:
-        parts.append(fold(f"{len(equivalent)} equivalent, with the reason", _mutants(equivalent)))
+        title = f"{len(equivalent)} equivalent, with the reason"
+        parts.append(fold(title, _equivalent_mutants(equivalent)))
     parts.append(fold("By operator", _by_operator(proof.made)))
     if killed:
         parts.append(fold("By what killed them", _by_killer(killed)))
     about = (
-        "Mistakes that a machine made of the reference: what no check notices, a student may do."
+        "Mistakes that a machine made of the reference: what no check notices, a student may do. "
+        "Survivors are told above."
     )
     return section("Made mutants", about, parts)
 
 
-def _mutants(mutants: Sequence[MadeMutant]) -> str:
+def _equivalent_mutants(mutants: Sequence[MadeMutant]) -> str:
     items = (
         f"<li><h3>{text(mutant.operator)} <span>line {mutant.line}</span> "
         f'<span class="quiet">{code(mutant.id)}</span></h3>{diff(mutant.diff)}'
-        f"{f'<p>{text(mutant.equivalent)}</p>' if mutant.equivalent else ''}</li>\n"
+        f"<p>{text(mutant.equivalent)}</p></li>\n"
         for mutant in mutants
     )
     return f'<ul class="mutants">\n{"".join(items)}</ul>\n'
@@ -348,13 +342,13 @@ def _headroom(proof: Proof) -> str:
     rows = []
     for each in proof.headroom:
         what = f'{text(each.what)}<span class="below">{text(each.dtype)}</span>'
-        # A flag in words and colour, as the scale cannot be read aloud.
-        flag = ' <span class="tag limit">tight</span>' if tight(each) else ""
+        # In words and colour, as the scale cannot be read aloud.
+        close = f'<span class="below close">{text(each.close)}</span>' if each.close else ""
         mistake = "none fails by it"
         if each.nearest is not None:
             mistake = f'{share(each.nearest)}<span class="below">{code(each.nearest_mutant)}</span>'
         rows.append([
-            row_head(code(each.check) + flag), cell(what),
+            row_head(_check(each.check) + close), cell(what),
             cell(share(each.reference), "number"), cell(track(each), "wide"), cell(mistake),
         ])  # fmt: skip
     about = (
@@ -369,7 +363,7 @@ def _times(proof: Proof) -> str:
     head = ["tier", "check", "median ", "longest ", ""]
     rows = (
         [
-            cell(text(time.tier)), row_head(code(time.check)),
+            cell(text(time.tier)), row_head(_check(time.check)),
             cell(milliseconds(time.median_ms), "number"),
             cell(milliseconds(time.longest_ms), "number"), cell(bar(time, longest), "wide"),
         ]
@@ -377,6 +371,11 @@ def _times(proof: Proof) -> str:
     )  # fmt: skip
     about = "What each check takes on the reference, judged in a sandbox."
     return section("Times", about, [table("Times per check", head, rows)])
+
+
+def _check(check: str) -> str:
+    """Its name, which may be broken between its words."""
+    return code(check_name(check)).replace("_", "_<wbr>")
 
 
 def _charts(charts: Sequence[Chart]) -> str:

@@ -105,11 +105,14 @@ def mark(symbol: str, words: str, kind: str) -> str:
 def finding(found: Finding, title: str) -> str:
     """One finding: of which case, what, where, and what to do."""
     kind = ' class="advice"' if found.advice else ""
-    remedy = f'<p class="remedy">{text(found.remedy)}</p>' if found.remedy else ""
+    said, _, about = found.message.partition("\n")
+    words, _, lines = found.remedy.partition("\n")
+    remedy = f'<p class="remedy">{text(words)}</p>' if words else ""
     return (
         f"<li{kind}><h3>{text(title)}</h3>"
         f'<p class="place">{text(found.file)}:{found.line}</p>'
-        f"<p>{text(found.message)}</p>{remedy}</li>\n"
+        f"<p>{text(said)}</p>{diff(about) if about else ''}"
+        f"{remedy}{_block(text(lines.rstrip()), 'to copy') if lines else ''}</li>\n"
     )
 
 
@@ -118,7 +121,12 @@ def diff(lines: str) -> str:
     kinds = {"-": "minus", "+": "plus", "@": "quiet"}
     shown = [line for line in lines.splitlines() if not line.startswith(("--- ", "+++ "))]
     body = "".join(f'<span class="{kinds.get(line[:1], "")}">{text(line)}</span>' for line in shown)
-    return f'<pre class="diff" tabindex="0" aria-label="diff"><code>{body}</code></pre>'
+    return _block(body, "diff")
+
+
+def _block(content: str, label: str) -> str:
+    """Lines of markup that scroll by themselves."""
+    return f'<pre class="block" tabindex="0" aria-label="{label}"><code>{content}</code></pre>'
 
 
 # --- drawings -------------------------------------------------------------------------------------

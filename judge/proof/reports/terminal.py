@@ -12,9 +12,8 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
-from judge.proof.outcomes import Case, Finding, MadeMutant, Proof
+from judge.proof.outcomes import Case, Finding, Proof
 from judge.proof.reports.figures import (
-    EQUIVALENT_REMEDY,
     Counts,
     held_in_words,
     kill_rate,
@@ -25,15 +24,14 @@ from judge.proof.reports.figures import (
     share,
     slow,
     state,
-    tight,
 )
 from judge.render import CUT, FAILED_STYLE, FAILED_SYMBOL, Field, safe
 from sandbox.text import one_line
 
 HELD, SKIPPED, ADVICE = "✓", "–", "!"  # noqa: RUF001 - a dash: not tried
 QUIET = "bright_black"
-MAX_SURVIVORS = 20
-MAX_ROWS = 8  # of tight comparisons, and of slow checks
+MAX_FINDINGS = 20  # of one case: of survivors there may be hundreds
+MAX_ROWS = 8  # of close comparisons, and of slow checks
 
 
 def overview(proofs: Sequence[Proof]) -> RenderableType:
@@ -55,13 +53,12 @@ def overview(proofs: Sequence[Proof]) -> RenderableType:
 
 
 def details(proof: Proof) -> Iterator[RenderableType]:
-    """What does not hold, with file, line and what to do; survivors; and what holds, in a line."""
+    """What does not hold, with file, line and what to do; and what holds, in a line."""
     yield Text.assemble(_state(proof), "  ", (one_line(proof.problem), "bold"))
     for case in proof.cases:
         if case.findings or case.skipped:
             yield _case(case)
-    yield from _survivors(proof.survivors)
-    yield from _tight(proof)
+    yield from _close(proof)
     yield from _slow(proof)
     held = held_in_words(proof)
     if held:
@@ -81,55 +78,44 @@ def _case(case: Case) -> RenderableType:
         return Padding(Text(words, QUIET), (0, 0, 0, 2))
     symbol, style = (FAILED_SYMBOL, FAILED_STYLE) if case.failed else (ADVICE, "yellow")
     title = Text.assemble((f"{symbol} ", f"bold {style}"), (name(case), "bold"))
-    findings = [part for finding in case.findings for part in _finding(finding)]
-    return Group(Padding(title, (0, 0, 0, 2)), *findings)
+    findings = [part for finding in case.findings[:MAX_FINDINGS] for part in _finding(finding)]
+    more = _more(len(case.findings) - MAX_FINDINGS)
+    return Group(Padding(title, (0, 0, 0, 2)), *findings, *more)
 
 
 def _finding(finding: Finding) -> Iterator[RenderableType]:
     where = Text(f"{one_line(finding.file)}:{finding.line}: ")
     style = "yellow" if finding.advice else FAILED_STYLE
-    yield Padding(where.append(safe(finding.message), style), (0, 0, 0, 4))
+    said, *diff = safe(finding.message).splitlines() or [""]
+    yield Padding(where.append(said, style), (0, 0, 0, 4))
+    if diff:
+        yield Padding(_coloured(diff), (0, 0, 0, 6))
     if finding.remedy:
         yield Padding(Text(safe(finding.remedy)), (0, 0, 0, 8))
 
 
-def _survivors(survivors: Sequence[MadeMutant]) -> Iterator[RenderableType]:
-    if not survivors:
-        return
-    count = f"{len(survivors)} made mutant{'' if len(survivors) == 1 else 's'}"
-    title = Text(f"{ADVICE} no check notices {count}", "bold yellow")
-    yield Padding(title, (0, 0, 0, 2))
-    yield Padding(Text(f"for each: {EQUIVALENT_REMEDY}"), (0, 0, 0, 4))
-    for mutant in survivors[:MAX_SURVIVORS]:
-        heading = f"{one_line(mutant.id)}, line {mutant.line}: {one_line(mutant.operator)}"
-        yield Padding(Text(heading, QUIET), (0, 0, 0, 4))
-        yield Padding(_diff(mutant.diff), (0, 0, 0, 6))
-    yield from _more(len(survivors) - MAX_SURVIVORS)
-
-
-def _diff(diff: str) -> Text:
-    """A unified diff in colour; what only names files in it is left out."""
+def _coloured(lines: Sequence[str]) -> Text:
+    """What stands below the first line of a message, which is a diff, mostly."""
     styles = {"-": FAILED_STYLE, "+": "green", "@": QUIET}
-    lines = [line for line in safe(diff).splitlines() if not line.startswith(("--- ", "+++ "))]
     return Text("\n").join(Text(line, styles.get(line[:1], "")) for line in lines)
 
 
-def _tight(proof: Proof) -> Iterator[RenderableType]:
-    rows = sorted(filter(tight, proof.headroom), key=lambda each: -each.reference)
+def _close(proof: Proof) -> Iterator[RenderableType]:
+    rows = sorted((row for row in proof.headroom if row.close), key=lambda each: -each.reference)
     for row in rows[:MAX_ROWS]:
-        reaches = f"the reference reaches {share(row.reference)} of the limit"
-        words = f"{row.check}, {row.what} in {row.dtype}: {reaches}"
+        shares = f"reference {share(row.reference)}"
         if row.nearest is not None:
-            words += f", the nearest mistake ({row.nearest_mutant}) {share(row.nearest)}"
-        yield Field("tight", Text(one_line(words)))
+            shares += f", nearest mistake ({row.nearest_mutant}) {share(row.nearest)}"
+        words = f"{row.check}, {row.what} in {row.dtype}: {row.close} (of it: {shares})"
+        yield Field("close", Text(one_line(words)))
     yield from _more(len(rows) - MAX_ROWS)
 
 
 def _slow(proof: Proof) -> Iterator[RenderableType]:
-    rows = sorted(filter(slow, proof.times), key=lambda each: -each.longest_ms)
+    rows = sorted(filter(slow, proof.times), key=lambda each: -each.median_ms)
     for row in rows[:MAX_ROWS]:
         longest, median = milliseconds(row.longest_ms), milliseconds(row.median_ms)
-        words = f"{row.tier} > {row.check}: up to {longest} on the reference, {median} as a rule"
+        words = f"{row.tier} > {row.check}: {median} on the reference, up to {longest}"
         yield Field("slow", Text(one_line(words)))
     yield from _more(len(rows) - MAX_ROWS)
 
