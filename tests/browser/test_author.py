@@ -83,7 +83,7 @@ def opened(desk: Desk, **options: Any) -> Page:
     """The page, once its proof is complete."""
     page = desk.page(**options)
     page.goto(f"/problems/{SLUG}")
-    expect(bar(page)).to_contain_text("2 of 3 claims failed")
+    expect(bar(page)).to_contain_text("2 of 4 claims failed")
     return page
 
 

@@ -829,11 +829,17 @@ export interface components {
      * @description How near the reference and the nearest wrong answer come to a comparison's limit.
      *
      *     Both are shares of the limit: the largest of the reference over all seeds, and the smallest
-     *     above 1 of a mutant, if any mutant fails by this comparison.
+     *     above 1 of a mutant, if any mutant fails by this comparison. `close` is what deserves a look.
      */
     Headroom: {
       /** Check */
       check: string;
+      /**
+       * Close
+       * @description what is too near the limit, in words, if anything
+       * @default
+       */
+      close: string;
       /** Dtype */
       dtype: string;
       /** Nearest */
@@ -844,7 +850,7 @@ export interface components {
        */
       nearest_mutant: string;
       /** Reference */
-      reference: number;
+      reference: number | null;
       /** What */
       what: string;
     };
@@ -1288,6 +1294,16 @@ export interface components {
        * @default []
        */
       headroom: components["schemas"]["Headroom"][];
+      /**
+       * Kill Rate Needed
+       * @default 0.95
+       */
+      kill_rate_needed: number;
+      /**
+       * Limit Factor
+       * @default 5
+       */
+      limit_factor: number;
       /**
        * Made
        * @default []

@@ -50,10 +50,10 @@ function Progress({ news, isStale }: { news: AuthorNews; isStale: boolean }) {
   const before = isStale ? "The numbers below are of the version before. " : "";
   if (state === "stopped") {
     return (
-      <p class="author-progress">
-        {before}
-        {trouble} It is tried again when a file is saved.
-      </p>
+      <>
+        <p class="author-progress">{trouble}</p>
+        <p class="author-progress">{before}It is tried again when a file is saved.</p>
+      </>
     );
   }
   if (state === "proving") return before && <p class="author-progress">{before}</p>;
@@ -81,6 +81,7 @@ interface NumbersProps {
 function Numbers({ problem, proof, folder }: NumbersProps) {
   const tierOf = useMemo(() => tierFinder(problem, proof), [problem, proof]);
   const lint = proof.cases.filter(({ kind }) => kind === "lint");
+  const made = proof.cases.flatMap((each) => (each.kind === "generated" ? each.findings : []));
   return (
     <>
       <p class="quiet author-of">
@@ -92,12 +93,21 @@ function Numbers({ problem, proof, folder }: NumbersProps) {
           .filter((words) => words !== "")
           .join(" · ")}
       </p>
-      <Claims cases={proof.cases.filter(({ kind }) => kind !== "lint")} folder={folder} />
+      <Claims cases={proof.cases} folder={folder} />
       <Lint cases={lint} folder={folder} />
       <KillMatrixTable matrix={proof.matrix} tierOf={tierOf} />
-      <MadeMutants made={proof.made} />
+      <MadeMutants
+        made={proof.made}
+        needed={proof.kill_rate_needed}
+        findings={made}
+        folder={folder}
+      />
       <HeadroomTable headroom={proof.headroom} />
-      <TimesTable times={proof.times} wallMs={problem.limits.wall_s * 1000} />
+      <TimesTable
+        times={proof.times}
+        wallMs={problem.limits.wall_s * 1000}
+        factor={proof.limit_factor}
+      />
     </>
   );
 }
@@ -118,8 +128,12 @@ interface CasesProps {
 const isFailed = ({ findings, skipped }: Case) =>
   skipped === "" && findings.some(({ advice }) => !advice);
 
-/** The claims that do not hold, one by one; the others are counted. */
+/** What is told in a part of its own. */
+const ELSEWHERE: readonly Case["kind"][] = ["lint", "generated"];
+
+/** All claims are counted; those that do not hold are told, but for what is told elsewhere. */
 function Claims({ cases, folder }: CasesProps) {
+  const told = cases.filter(({ kind }) => !ELSEWHERE.includes(kind));
   const failed = cases.filter(isFailed);
   const skipped = cases.filter((each) => each.skipped !== "");
   return (
@@ -129,7 +143,7 @@ function Claims({ cases, folder }: CasesProps) {
         {cases.length - failed.length - skipped.length} of {counted(cases.length, "claim")} hold
         {skipped.length > 0 && `, ${skipped.length} could not be tried`}.
       </p>
-      {failed.map((each) => (
+      {told.filter(isFailed).map((each) => (
         <div key={`${each.kind} ${each.id}`} class="author-claim">
           <h4>
             <Icon name="fail" /> {each.title} <span class="quiet">{each.kind}</span>
@@ -137,7 +151,7 @@ function Claims({ cases, folder }: CasesProps) {
           <Faults faults={each.findings.filter(({ advice }) => !advice)} folder={folder} />
         </div>
       ))}
-      <Advice cases={cases} folder={folder} />
+      <Advice cases={told} folder={folder} />
       {skipped.length > 0 && (
         <details class="author-more">
           <summary>

@@ -2,6 +2,7 @@ import "./Faults.css";
 
 import type { FaultCard } from "../api/types";
 import { Coded } from "../parts/Coded";
+import { Diff } from "./Diff";
 import { shortPath } from "./state";
 
 interface Props {
@@ -13,6 +14,7 @@ interface Props {
 
 /** What is wrong: where, what, and what to do. */
 export function Faults({ faults, folder, tone = "fail" }: Props) {
+  if (faults.length === 0) return null;
   return (
     <ul class={`faults faults-${tone}`}>
       {faults.map(({ file, line, message, remedy }, index) => (
@@ -20,16 +22,41 @@ export function Faults({ faults, folder, tone = "fail" }: Props) {
           <code class="faults-place" title={`${file}:${line}`}>
             {shortPath(file, folder)}:{line}
           </code>
-          <p>
-            <Coded text={message} />
-          </p>
-          {remedy !== "" && (
-            <p class="quiet">
-              To mend it: <Coded text={remedy} />
-            </p>
-          )}
+          <Message text={message} />
+          {remedy !== "" && <Remedy text={remedy} />}
         </li>
       ))}
     </ul>
+  );
+}
+
+/** A sentence, and below it the diff that it is about, if any. */
+function Message({ text }: { text: string }) {
+  const at = text.indexOf("\n@@ ");
+  const sentence = at < 0 ? text : text.slice(0, at);
+  return (
+    <>
+      <p>
+        <Coded text={sentence} />
+      </p>
+      {at >= 0 && <Diff diff={text.slice(at + 1)} label={`Diff: ${sentence}`} />}
+    </>
+  );
+}
+
+/** What to do, and below it what may be copied, if anything. */
+function Remedy({ text }: { text: string }) {
+  const [words = "", ...lines] = text.trimEnd().split("\n");
+  return (
+    <>
+      <p class="quiet">
+        To mend it: <Coded text={words} />
+      </p>
+      {lines.length > 0 && (
+        <pre class="faults-copy" tabIndex={0} aria-label="To copy">
+          {lines.join("\n")}
+        </pre>
+      )}
+    </>
   );
 }

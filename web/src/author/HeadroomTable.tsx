@@ -5,7 +5,7 @@ import { useMemo } from "preact/hooks";
 import type { Headroom } from "../api/types";
 import { Icon } from "../parts/Icon";
 import { breakable, testName } from "../parts/names";
-import { placeOnStrip, tightestFirst, tightness, times } from "./numbers";
+import { placeOnStrip, tightestFirst, times } from "./numbers";
 
 /** Of many comparisons those with the least room are what an author looks for. */
 const FIRST = 10;
@@ -18,7 +18,8 @@ export function HeadroomTable({ headroom }: { headroom: readonly Headroom[] }) {
     <section class="author-part" aria-labelledby="author-headroom">
       <h3 id="author-headroom">Headroom of tolerances</h3>
       <p class="author-sum">
-        Errors as shares of the limit, on a scale of powers of ten; the least room comes first.
+        Errors as shares of the limit, on a scale of powers of ten; what is too close comes first,
+        then the least room.
       </p>
       <Rows rows={rows.slice(0, FIRST)} />
       {rows.length > FIRST && (
@@ -58,14 +59,13 @@ function Rows({ rows }: { rows: readonly Headroom[] }) {
 }
 
 function Row({ row }: { row: Headroom }) {
-  const tight = tightness(row);
   const hasMutant = row.nearest_mutant !== "";
   return (
-    <tr class={tight === null ? undefined : "is-tight"}>
+    <tr>
       <th scope="row">
         <code title={row.check}>{breakable(testName(row.check).replace(/^test_/, ""))}</code>
         <span class="quiet">{[row.what, row.dtype].filter((word) => word !== "").join(", ")}</span>
-        {tight !== null && <b>{tight}</b>}
+        {row.close !== "" && <b>{row.close}</b>}
       </th>
       <td class="headroom-share">{times(row.reference)}</td>
       <td class="headroom-strip-cell" aria-hidden="true">

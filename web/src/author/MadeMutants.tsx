@@ -1,35 +1,37 @@
 import "./MadeMutants.css";
 
-import type { MadeMutant } from "../api/types";
+import type { Finding, MadeMutant } from "../api/types";
 import { Score } from "../mutation/Score";
 import { counted } from "../parts/amounts";
 import { Icon } from "../parts/Icon";
-import { diffLines, summaryOf } from "./numbers";
+import { Diff } from "./Diff";
+import { Faults } from "./Faults";
+import { summaryOf } from "./numbers";
 
-/** As much of what a machine makes has to be noticed. */
-const ENOUGH = 0.95;
+interface Props {
+  made: readonly MadeMutant[];
+  /** The share of those that count that has to be noticed. */
+  needed: number;
+  /** What the proof says of them: those that no check notices, and entries to be corrected. */
+  findings: readonly Finding[];
+  folder: string;
+}
 
 /** Mutants that a machine made of the reference: how many are noticed, and which are not. */
-export function MadeMutants({ made }: { made: readonly MadeMutant[] }) {
-  const { killed, survivors, equivalent, rate } = summaryOf(made);
-  if (rate === null) return null;
+export function MadeMutants({ made, needed, findings, folder }: Props) {
+  const { killed, counted: total, equivalent } = summaryOf(made);
+  if (made.length === 0 && findings.length === 0) return null;
   return (
     <section class="author-part" aria-labelledby="author-made">
       <h3 id="author-made">Made mutants</h3>
       <p class="author-sum">
-        {killed} of {counted(killed + survivors.length, "mutant")} are noticed
+        {killed} of {counted(total, "mutant")} are noticed
         {equivalent.length > 0 && `, not counting ${equivalent.length} equivalent to the reference`}
         .
       </p>
-      <Score score={rate} threshold={ENOUGH} />
-      {survivors.length > 0 && (
-        <>
-          <h4>Noticed by no check</h4>
-          {survivors.map((mutant) => (
-            <Mutant key={mutant.id} mutant={mutant} />
-          ))}
-        </>
-      )}
+      {total > 0 && <Score score={killed / total} threshold={needed} />}
+      <Faults faults={findings.filter(({ advice }) => !advice)} folder={folder} />
+      <Faults faults={findings.filter(({ advice }) => advice)} folder={folder} tone="limit" />
       {equivalent.length > 0 && (
         <details class="author-more">
           <summary>
@@ -51,17 +53,7 @@ function Mutant({ mutant }: { mutant: MadeMutant }) {
         Line {mutant.line}, {mutant.operator} <code class="quiet">{mutant.id}</code>
         {mutant.equivalent && <p class="quiet">{mutant.equivalent}</p>}
       </figcaption>
-      <div class="made-diff" tabIndex={0} role="group" aria-label={`Diff of ${mutant.id}`}>
-        {diffLines(mutant.diff).map(({ kind, text }, at) => (
-          <Line key={at} kind={kind} text={text} />
-        ))}
-      </div>
+      <Diff diff={mutant.diff} label={`Diff of ${mutant.id}`} />
     </figure>
   );
-}
-
-function Line({ kind, text }: ReturnType<typeof diffLines>[number]) {
-  if (kind === "added") return <ins>{text}</ins>;
-  if (kind === "removed") return <del>{text}</del>;
-  return <span>{text}</span>;
 }

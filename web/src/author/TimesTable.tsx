@@ -7,40 +7,46 @@ import { Icon } from "../parts/Icon";
 import { breakable, testName } from "../parts/names";
 import { byTier, shortTime, type TierTime } from "./numbers";
 
-/** The reference is to take no more of a limit than this. */
-const FAIR = 1 / 5;
-
 interface Props {
   times: readonly CheckTime[];
   /** What a tier may take. */
   wallMs: number;
+  /** How many times what the reference takes that is at least. */
+  factor: number;
 }
 
 /** What the reference takes of each tier's limit, check by check. */
-export function TimesTable({ times, wallMs }: Props) {
+export function TimesTable({ times, wallMs, factor }: Props) {
   const tiers = useMemo(() => byTier(times), [times]);
   if (tiers.length === 0) return null;
   return (
     <section class="author-part" aria-labelledby="author-times">
       <h3 id="author-times">Times of the reference</h3>
       <p class="author-sum">
-        Medians, against the {shortTime(wallMs)} that a tier may take. The mark is at a fifth.
+        Medians, against the {shortTime(wallMs)} that a tier may take. That should be {factor} times
+        as long, or more: the mark.
       </p>
       {tiers.map((tier) => (
-        <Tier key={tier.tier} tier={tier} wallMs={wallMs} />
+        <Tier key={tier.tier} tier={tier} wallMs={wallMs} fairMs={wallMs / factor} />
       ))}
     </section>
   );
 }
 
-function Tier({ tier, wallMs }: { tier: TierTime; wallMs: number }) {
-  const isFair = tier.medianMs <= FAIR * wallMs;
+interface Scale {
+  wallMs: number;
+  /** The most that the reference is to take. */
+  fairMs: number;
+}
+
+function Tier({ tier, ...scale }: Scale & { tier: TierTime }) {
+  const isFair = tier.medianMs <= scale.fairMs;
   return (
     <details class="times">
       <summary>
         <Icon name="chevron" />
         <b>{tier.tier}</b>
-        <Bar ms={tier.medianMs} wallMs={wallMs} />
+        <Bar ms={tier.medianMs} {...scale} />
         <span class={isFair ? undefined : "times-slow"}>
           {shortTime(tier.medianMs)}
           {!isFair && ", too near"}
@@ -70,11 +76,11 @@ function Tier({ tier, wallMs }: { tier: TierTime; wallMs: number }) {
   );
 }
 
-function Bar({ ms, wallMs }: { ms: number; wallMs: number }) {
+function Bar({ ms, wallMs, fairMs }: Scale & { ms: number }) {
   return (
     <span class="times-bar" aria-hidden="true">
       <span style={{ width: `${Math.min(100, (ms / wallMs) * 100)}%` }} />
-      <span class="times-mark" style={{ left: `${FAIR * 100}%` }} />
+      <span class="times-mark" style={{ left: `${(fairMs / wallMs) * 100}%` }} />
     </span>
   );
 }

@@ -26,27 +26,17 @@ export function times(share: Share): string {
 
 const trimmed = (share: number): string => String(Number(share.toPrecision(2)));
 
-/** Above this share of a limit the reference is close to it; below this one, a mistake is. */
-const CLOSE = 0.5;
-const BARELY = 2;
-
-/** What of a comparison is near its limit, in words; null when nothing is. */
-export function tightness({ reference, nearest }: Headroom): string | null {
-  if (reference > CLOSE) return "the reference is close to the limit";
-  if (typeof nearest === "number" && nearest < BARELY) return "a mistake is close to the limit";
-  return null;
-}
-
-/** The comparisons with the least room first. */
+/** What is said to be close first, then the comparisons with the least room. */
 export function tightestFirst(headroom: readonly Headroom[]): Headroom[] {
   const room = ({ reference, nearest }: Headroom) =>
     Math.min(
-      reference > 0 ? -Math.log10(reference) : Infinity,
+      reference === 0 ? Infinity : -Math.log10(reference ?? Infinity),
       typeof nearest === "number" && nearest > 0 ? Math.log10(nearest) : Infinity,
     );
+  const isFar = ({ close }: Headroom) => Number(close === "");
   return [...headroom].sort((one, other) => {
     const [a, b] = [room(one), room(other)];
-    return a === b ? 0 : a - b;
+    return isFar(one) - isFar(other) || (a === b ? 0 : a - b);
   });
 }
 
@@ -77,19 +67,16 @@ export function shortTime(ms: number): string {
 
 export interface MadeSummary {
   killed: number;
-  survivors: MadeMutant[];
+  /** All but the equivalent ones. */
+  counted: number;
   equivalent: MadeMutant[];
-  /** Share of the mutants that count; null where there are none. */
-  rate: number | null;
 }
 
 export function summaryOf(made: readonly MadeMutant[]): MadeSummary {
   const equivalent = made.filter((mutant) => mutant.equivalent);
   const counted = made.filter((mutant) => !mutant.equivalent);
-  const survivors = counted.filter((mutant) => !mutant.killed_by);
-  const killed = counted.length - survivors.length;
-  const rate = counted.length > 0 ? killed / counted.length : null;
-  return { killed, survivors, equivalent, rate };
+  const killed = counted.filter((mutant) => mutant.killed_by).length;
+  return { killed, counted: counted.length, equivalent };
 }
 
 /** A line of a unified diff and what it is; headings of files and places are left out. */

@@ -5,13 +5,15 @@ import { useId, useMemo } from "preact/hooks";
 
 import type { Chart } from "../api/types";
 import { ChartFigure } from "./ChartFigure";
-import { type Choice, pairs } from "./shown";
+import { type Choice, noteOn, pairs } from "./shown";
 
 interface ChartsProps {
   /** Drawn by the reference; dashed outline and muted. */
   reference: readonly Chart[];
   /** Drawn by the student's own function; with some of them there is the three-way switch. */
   submission: readonly Chart[];
+  /** Whether another version of the exercise drew the student's. */
+  isOutdated?: boolean;
 }
 
 const CHOICES: readonly [Choice, string][] = [
@@ -24,13 +26,21 @@ const CHOICES: readonly [Choice, string][] = [
 const chosen = signal<Choice>("yours");
 
 /** An experiment's charts: reference, yours, or both over each other; as numbers on request. */
-export function Charts({ reference, submission }: ChartsProps) {
+export function Charts({ reference, submission, isOutdated = false }: ChartsProps) {
   const all = useMemo(() => pairs(reference, submission), [reference, submission]);
   const hasBoth = reference.length > 0 && submission.length > 0;
   const choice = hasBoth ? chosen.value : submission.length > 0 ? "yours" : "reference";
+  const note = useMemo(() => noteOn(choice, all, isOutdated), [choice, all, isOutdated]);
   return (
     <div class="charts">
-      {hasBoth && <Switch choice={choice} />}
+      {hasBoth && (
+        <div class="chart-choices">
+          <Switch choice={choice} />
+          <p class="chart-note" role="status">
+            {note}
+          </p>
+        </div>
+      )}
       {all.map((pair) => (
         <ChartFigure key={pair.id} pair={pair} choice={choice} />
       ))}

@@ -121,6 +121,12 @@ interface Length {
   value: number;
 }
 
+/** What can be stretched along one side, and what then measures how long each plot became. */
+interface Lengths {
+  open: Length[];
+  plots: string[];
+}
+
 /** One side of a drawing on its way to the length it is to have. */
 class Stretching {
   private readonly bounds: Stretch;
@@ -128,19 +134,20 @@ class Stretching {
   private stretch = 1;
 
   constructor(
-    private readonly lengths: readonly Length[],
+    private readonly lengths: Lengths,
     private readonly room: number,
     bounds: Stretch,
   ) {
-    this.bounds = lengths.length > 0 ? bounds : { least: 1, most: 1 };
+    this.bounds = lengths.open.length > 0 ? bounds : { least: 1, most: 1 };
   }
 
   /** Stretch further, now that the drawing measures `length`; false when it is as it should be. */
   improve(view: View, length: number): boolean {
-    const now = { stretch: this.stretch, length };
+    const plots = this.lengths.plots.map((name) => Number(view.signal(name)) || 0);
+    const now = { stretch: this.stretch, length, plot: Math.max(...plots, 0) };
     const next = nextStretch(this.before, now, this.room, this.bounds);
     if (Math.abs(length - this.room) < 1 || next === now.stretch) return false;
-    for (const { signal, value } of this.lengths) view.signal(signal, value * next);
+    for (const { signal, value } of this.lengths.open) view.signal(signal, value * next);
     this.before = now;
     this.stretch = next;
     return true;
@@ -151,7 +158,7 @@ const ROUNDS = 4;
 
 async function fit(view: View, vega: Vega, stage: Element, log: Log, room: Size): Promise<void> {
   const widths = lengthsOf(vega, "width");
-  const stretch = widthStretch(widths.map(({ value }) => value));
+  const stretch = widthStretch(widths.open.map(({ value }) => value));
   const width = new Stretching(widths, room.width, stretch);
   const height = new Stretching(lengthsOf(vega, "height"), room.height, HEIGHT_STRETCH);
   for (let round = 1; round <= ROUNDS; round += 1) {
@@ -165,16 +172,26 @@ async function fit(view: View, vega: Vega, stage: Element, log: Log, room: Size)
   await view.resize().runAsync();
 }
 
+/** `childWidth` is that of all parts of a concatenation, where they have the same. */
+const SIGNALS: Record<Side, RegExp> = {
+  width: /(^|_)(width|childWidth|x_step)$/,
+  height: /(^|_)(height|childHeight|y_step)$/,
+};
+
 /** The lengths that Vega-Lite left open to change: signals that end like this side, or its steps. */
-function lengthsOf(vega: Vega, side: Side): Length[] {
+function lengthsOf(vega: Vega, side: Side): Lengths {
   const own = vega[side];
-  const names = new RegExp(side === "width" ? "(^|_)(width|x_step)$" : "(^|_)(height|y_step)$");
-  const signals = (vega.signals ?? []).flatMap((signal) =>
-    names.test(signal.name) && "value" in signal && typeof signal.value === "number"
+  const names = SIGNALS[side];
+  const signals = (vega.signals ?? []).filter(({ name }) => names.test(name));
+  const open = signals.flatMap((signal) =>
+    "value" in signal && typeof signal.value === "number"
       ? [{ signal: signal.name, value: signal.value }]
       : [],
   );
-  return typeof own === "number" ? [{ signal: side, value: own }, ...signals] : signals;
+  const plots = signals.map(({ name }) => name).filter((name) => !name.endsWith("_step"));
+  return typeof own === "number"
+    ? { open: [{ signal: side, value: own }, ...open], plots: [side, ...plots] }
+    : { open, plots };
 }
 
 /** What the whole drawing measures. */

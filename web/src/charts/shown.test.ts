@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import type { Chart } from "../api/types";
-import { pairs, shown } from "./shown";
+import { noteOn, pairs, shown } from "./shown";
 
 function chart(source: Chart["source"], id = "weights", spec: Chart["spec"] = {}): Chart {
   const table = [{ key: "a", [source]: 1 }];
@@ -30,6 +30,18 @@ test("what cannot be joined is shown beside each other", () => {
   const both = shown("both", chart("reference"), line);
   expect(both?.specs?.wide).toHaveProperty("hconcat");
   expect(both?.specs?.narrow).toHaveProperty("vconcat");
+});
+
+test("why both are beside each other is said, where they are", () => {
+  const line = chart("submission", "weights", { mark: "line" });
+  const apart = pairs([chart("reference", "a"), chart("reference")], [line]);
+  expect(noteOn("both", apart, true)).toContain("submit again");
+  expect(noteOn("both", apart, false)).toContain("cannot be laid over each other");
+  expect(noteOn("yours", apart, true)).toBeNull();
+  const joined = pairs([chart("reference")], [chart("submission")]);
+  expect(noteOn("both", joined, true)).toBeNull();
+  const fetching = chart("submission", "weights", { data: { url: "https://example.org" } });
+  expect(noteOn("both", pairs([chart("reference")], [fetching]), true)).toBeNull();
 });
 
 test("where one is missing the other is shown, and says so", () => {

@@ -51,6 +51,21 @@ export function shown(choice: Choice, reference: Chart | null, yours: Chart | nu
   return preferred && shownAlone(preferred);
 }
 
+/** Why charts of both are not over each other, in words; null where they are. */
+export function noteOn(choice: Choice, all: readonly Pair[], isOutdated: boolean): string | null {
+  if (choice !== "both" || !all.some(areApart)) return null;
+  return isOutdated
+    ? "Drawn by an earlier version of the exercise: submit again to lay them over each other."
+    : "What differs in more than its numbers cannot be laid over each other.";
+}
+
+/** Whether both can be drawn, but not in one picture. */
+function areApart({ reference, yours }: Pair): boolean {
+  if (!reference || !yours) return false;
+  const isApart = () => overlay(selfContained(yours), selfContained(reference)) === null;
+  return drawable(isApart) ?? false;
+}
+
 function shownAlone(chart: Chart): Shown {
   const spec = drawable(() => selfContained(chart));
   const choice = chart.source === "reference" ? "reference" : "yours";

@@ -52,7 +52,19 @@ describe("the reserved height", () => {
 
 describe("fitting", () => {
   const free = { least: 0.1, most: 10 };
-  const measured = (stretch: number) => ({ stretch, length: 100 + 400 * stretch });
+  const measured = (stretch: number, legend = 0) => ({
+    stretch,
+    length: Math.ceil(Math.max(100 + 400 * stretch, legend)),
+    plot: 400 * stretch,
+  });
+  const fitted = (length: number, legend: number) => {
+    const tries = [measured(1, legend)];
+    for (let round = 1; round <= 4; round += 1) {
+      const [before, now] = [tries.at(-2) ?? null, tries.at(-1) ?? measured(1)];
+      tries.push(measured(nextStretch(before, now, length, free), legend));
+    }
+    return tries.at(-1) ?? measured(1);
+  };
 
   test("is exact after two tries, as axes do not grow with plots", () => {
     const second = nextStretch(null, measured(1), 300, free);
@@ -66,8 +78,22 @@ describe("fitting", () => {
   });
 
   test("changes nothing where stretching does not help", () => {
-    const stuck = { stretch: 2, length: 300 };
-    expect(nextStretch({ stretch: 1, length: 300 }, stuck, 100, free)).toBe(2);
+    const stuck = { stretch: 2, length: 300, plot: 0 };
+    expect(nextStretch({ ...stuck, stretch: 1 }, stuck, 100, free)).toBe(2);
+  });
+
+  test.each([305, 320, 400, 470])(
+    "leaves plots as wide as there is room for below a legend of %d pixels",
+    (legend) => {
+      const { plot, length } = fitted(300, legend);
+      expect(length).toBe(legend);
+      expect(plot).toBeGreaterThan(190);
+    },
+  );
+
+  test("is not held up by a legend that there is room for", () => {
+    expect(fitted(300, 290).length).toBeCloseTo(300, -0.5);
+    expect(fitted(800, 600).length).toBeCloseTo(800, -0.5);
   });
 
   test("leaves no plot too narrow to read, and widens none that is", () => {

@@ -126,17 +126,31 @@ export interface Fit {
   stretch: number;
   /** What the whole drawing then measures, in pixels. */
   length: number;
+  /** What its longest plot then measures, in pixels. */
+  plot: number;
 }
+
+/** Drawings measure whole pixels. */
+const ROUNDING = 1;
 
 /**
  * The stretch to try next, so that the drawing measures `length`.
  *
  * Plots grow with it, while axes, headers and legends stay: a straight line through two tries.
+ * A legend may be longer than the plots, and then it alone says how long the drawing is: where a
+ * try made the longest plot shorter and the drawing not as much, even shorter plots do not help.
  */
 export function nextStretch(before: Fit | null, now: Fit, length: number, bounds: Stretch): number {
+  if (before && isHeld(before, now) && length < now.length) return now.stretch;
   const slope = before
     ? (now.length - before.length) / (now.stretch - before.stretch)
     : now.length / now.stretch;
   const stretch = slope > 0 ? now.stretch + (length - now.length) / slope : now.stretch;
   return Math.min(Math.max(stretch, bounds.least), bounds.most);
+}
+
+/** Whether something that does not stretch set the length of a try. */
+function isHeld(before: Fit, now: Fit): boolean {
+  const change = Math.abs(now.length - before.length);
+  return change < Math.abs(now.plot - before.plot) - ROUNDING;
 }

@@ -1,5 +1,6 @@
 /** What a statement's HTML gains before it is shown: boxes to scroll in, links that open safely. */
 import { copied } from "../parts/clipboard";
+import { isShortCode } from "./code";
 import { inputOf } from "./interpreter";
 
 interface Dressed {
@@ -15,6 +16,9 @@ export function dressed(html: string): Dressed {
   const { content } = template;
   const tables = [...content.querySelectorAll("table")].map(boxed);
   for (const table of content.querySelectorAll("table")) nameRows(table);
+  for (const code of content.querySelectorAll("table code")) {
+    if (isShortCode(code.textContent)) code.classList.add("short-code");
+  }
   for (const link of content.querySelectorAll("a")) openBeside(link);
   const blocks = [...content.querySelectorAll<HTMLElement>("pre")];
   for (const block of blocks) offerInput(block);

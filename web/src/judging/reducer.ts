@@ -113,6 +113,7 @@ function blank(plan: Plan, kind: Kind, files: Record<string, string>): JudgingVi
     seed: null,
     limits: null,
     judgedMs: null,
+    problemVersion: null,
     environment: null,
   };
 }
@@ -316,6 +317,7 @@ function answered(view: JudgingView, result: Result): JudgingView {
         score: result.score,
         seed: result.seed,
         judgedMs: result.timing.judged_ms,
+        problemVersion: result.problem_version,
         environment: result.environment,
       }
     : { ...told, tiers: result.tiers.map((tier) => underWay(tier, view)) };

@@ -94,6 +94,8 @@ export interface JudgingView {
   seed: number | null;
   limits: Limits | null;
   judgedMs: number | null;
+  /** Of the exercise that it was judged by. */
+  problemVersion: string | null;
   environment: Result["environment"] | null;
 }
 

@@ -201,7 +201,11 @@ function ChartsOf({ problem, view }: Whole) {
   return (
     <section class="results-charts">
       <h3>Charts</h3>
-      <Charts reference={reference} submission={view.charts} />
+      <Charts
+        reference={reference}
+        submission={view.charts}
+        isOutdated={view.problemVersion !== null && view.problemVersion !== problem.version}
+      />
     </section>
   );
 }

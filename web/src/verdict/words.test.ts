@@ -61,6 +61,7 @@ const view = (parts: Partial<JudgingView>): JudgingView => ({
   seed: null,
   limits: LIMITS,
   judgedMs: 340,
+  problemVersion: null,
   environment: null,
   ...parts,
 });
