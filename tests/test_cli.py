@@ -152,13 +152,14 @@ def test_a_broken_problem_is_the_judges_failure_with_file_and_line(
     assert f"{manifest}:{line}: " in ended.err
 
 
-def test_a_problem_that_cannot_be_read_is_the_judges_failure_with_the_file(
+def test_a_problem_with_a_link_to_what_is_not_its_own_is_the_judges_failure_with_the_file(
     run: Run, tmp_path: Path
 ) -> None:
-    provided = unreadable(tmp_path / "problems" / "double" / "provided.py")
+    provided = tmp_path / "problems" / "double" / "provided.py"
+    provided.symlink_to("/etc/hostname")
     ended = run("run", "double", "x.py")
     assert ended.status == 3
-    assert f"{provided}:1: the file cannot be read" in ended.err
+    assert f"{provided}:1: a link that leads out of the folder of all exercises" in ended.err
 
 
 @pytest.mark.parametrize("command", [["run", "double", "x.py"], ["doctor"], ["sandbox", "build"]])

@@ -27,6 +27,12 @@ IMPORTS = ["numpy", "math", "pytest", "email.message"]
 FILE = "tests/test_own.py"
 
 
+@pytest.fixture(autouse=True)
+def no_options(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No box has the options that whoever runs these tests has for their own pytest."""
+    monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
+
+
 def run(source: str, order: int = FILE_ORDER, imports: Sequence[str] = IMPORTS) -> list[Reply]:
     return run_files({FILE: source.encode()}, order, imports)
 
