@@ -376,15 +376,15 @@ def test_a_link_to_what_is_no_exercise_is_a_fault(tmp_path: Path, target: str) -
 
 def test_links_in_the_folder_and_beside_it_are_followed(tmp_path: Path) -> None:
     folder = write_problem(tmp_path / "problems")
-    (tmp_path / "problems" / "shared.py").write_text("SHARED = 1\n", encoding="utf-8")
-    (folder / "checks" / "shared.py").symlink_to("../../shared.py")
+    (tmp_path / "problems" / "common.py").write_text("COMMON = 1\n", encoding="utf-8")
+    (folder / "checks" / "common.py").symlink_to("../../common.py")
     (folder / ".data").mkdir()
     (folder / "statement.md").rename(folder / ".data" / "statement.md")
     (folder / "statement.md").symlink_to(".data/statement.md")
     (tmp_path / "linked").mkdir()
     (tmp_path / "linked" / "double").symlink_to(folder)
     contents = load_problem(tmp_path / "linked" / "double").contents
-    assert contents["checks/shared.py"] == b"SHARED = 1\n"
+    assert contents["checks/common.py"] == b"COMMON = 1\n"
     assert contents["statement.md"]
 
 
