@@ -101,6 +101,11 @@ class Problem:
         return self.manifest.tiers
 
     @property
+    def advisory(self) -> frozenset[str]:
+        """The tiers that count for nothing."""
+        return frozenset(tier.id for tier in self.tiers if tier.advisory)
+
+    @property
     def files(self) -> tuple[ProblemFile, ...]:
         """The files a student writes."""
         return self.manifest.files

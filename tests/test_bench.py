@@ -33,7 +33,7 @@ from judge.verdicts import Verdict
 from sandbox.boxes import Launcher, SandboxError
 from tests.service.fake_service import Answer as ServiceAnswer
 from tests.service.fake_service import FakeService, Seen, fake_service, result
-from tests.small_problem import write_problem
+from tests.small_problem import MANIFEST, write_problem
 
 CONTRACT = {
     *("judge_ms_p50", "judge_ms_p95", "docker_run_ms_p50", "cold_pytest_ms_p50", "bare_ms_p50"),
@@ -190,6 +190,22 @@ def test_right_and_wrong_answers_take_turns(work: Work) -> None:
     answers = work.answers()
     assert [each.rejected_at for each in answers] == [None, "T1"]
     assert answers[0].files == {"solution.py": work.problem.reference}
+
+
+def test_what_only_an_advisory_tier_finds_wrong_is_not_among_them(tmp_path: Path) -> None:
+    about = 'about = "The numbers are right."\n'
+    manifest = MANIFEST.replace(about, f"{about}advisory = true\n")
+    with laid_out(load_problem(write_problem(tmp_path, problem_toml=manifest))) as made:
+        assert [each.name for each in made.answers()] == ["reference"]
+
+
+def test_a_failure_in_an_advisory_tier_is_no_verdict(work: Work, service: FakeService) -> None:
+    right, wrong = work.answers()
+    with Client(service.url) as client:
+        for files, known in ((right.files, None), (wrong.files, "T1")):
+            submit(client, "double", Answer("a", files, known, frozenset({"T9"})))
+        with pytest.raises(WrongVerdict, match=r"^a should be rejected at T1"):
+            submit(client, "double", Answer("a", wrong.files, "T1", frozenset({"T1"})))
 
 
 def test_a_verdict_other_than_the_known_one_ends_the_measurement(

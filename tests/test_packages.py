@@ -21,7 +21,7 @@ from judge.packages.foreign import begin
 from judge.packages.metadata import read_metadata
 from judge.problem import list_slugs, load_problem
 from judge.verdicts import Verdict
-from tests.small_problem import write_problem
+from tests.small_problem import FILES, write_problem
 
 PROBLEMS = Path(__file__).parent.parent / "problems"
 
@@ -131,7 +131,9 @@ def test_a_package_has_the_layout_of_the_format(slug: str) -> None:
     programs = [name for name in package.files if name.startswith("submissions/")]
     names = [Path(name).name for name in programs]
     assert len(names) == len(set(names))
-    assert len(names) == 2 + len(problem.accepted) + len(problem.rejected) + len(problem.mutants)
+    tiers = [*(each.tier for each in problem.rejected), *(each.tier for each in problem.mutants)]
+    wrong = sum(tier not in problem.advisory for tier in tiers)
+    assert len(names) == 2 + len(problem.accepted) + wrong
 
 
 def test_wrong_solutions_are_sorted_by_what_they_get_when_that_is_known(tmp_path: Path) -> None:
@@ -145,6 +147,16 @@ def test_wrong_solutions_are_sorted_by_what_they_get_when_that_is_known(tmp_path
     assert "submissions/rejected/T1-mutant-halved.py" in files
     unjudged = export_problem(problem).files
     assert all(f"submissions/rejected/{name}" in unjudged for name in names)
+
+
+def test_what_only_an_advisory_tier_finds_wrong_is_no_wrong_solution(tmp_path: Path) -> None:
+    about = 'about = "The numbers are right."\n'
+    manifest = FILES[MANIFEST].replace(about, f"{about}advisory = true\n")
+    problem = load_problem(write_problem(tmp_path, problem_toml=manifest))
+    assert wrong_solutions(problem) == ()
+    assert any(
+        "What is advisory (T1) has no place" in line for line in export_problem(problem).lost
+    )
 
 
 def test_the_same_exercise_gives_the_same_bytes(tmp_path: Path) -> None:

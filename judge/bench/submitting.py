@@ -39,7 +39,8 @@ def submit(client: Client, slug: str, answer: Answer) -> Submitted:
             case TierFinished():
                 if first_tier_ms is None:
                     first_tier_ms = (time.perf_counter() - started) * 1000
-                if failing is None and event.verdict not in (Verdict.AC, Verdict.SK):
+                counts = event.tier not in answer.advisory
+                if counts and failing is None and event.verdict not in (Verdict.AC, Verdict.SK):
                     failing = event.tier
             case Restarted():
                 failing = None

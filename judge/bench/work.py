@@ -16,11 +16,15 @@ FOLDER_MODE = 0o755  # containers read it as another user
 
 @dataclass(frozen=True)
 class Answer:
-    """A submission whose verdict is known: `rejected_at` is the first tier it fails, or None."""
+    """A submission whose verdict is known: `rejected_at` is the first tier it fails, or None.
+
+    What becomes of it in tiers that are `advisory` is not known: there it is measured.
+    """
 
     name: str
     files: dict[str, bytes]
     rejected_at: str | None
+    advisory: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -39,21 +43,24 @@ class Work:
     @property
     def reference(self) -> Answer:
         """The right answer."""
-        return Answer("reference", {self.problem.main_file: self.problem.reference}, None)
+        return self._answer("reference", self.problem.reference, None)
 
     def answers(self) -> list[Answer]:
         """Right and wrong in turns, each wrong one once.
 
         Wrong ones that fail the first tier are left out: the others are not even run on them, so
-        they would flatter the rate.
+        they would flatter the rate. So are those that only an advisory tier finds wrong.
         """
-        first = self.problem.tiers[0].id
+        left_out = {self.problem.tiers[0].id, *self.problem.advisory}
         turns: list[Answer] = []
         for wrong in self.problem.rejected:
-            if wrong.tier != first:
-                files = {self.problem.main_file: wrong.source}
-                turns += [self.reference, Answer(wrong.name, files, wrong.tier)]
+            if wrong.tier not in left_out:
+                turns += [self.reference, self._answer(wrong.name, wrong.source, wrong.tier)]
         return turns or [self.reference]
+
+    def _answer(self, name: str, source: bytes, rejected_at: str | None) -> Answer:
+        files = {self.problem.main_file: source}
+        return Answer(name, files, rejected_at, self.problem.advisory)
 
 
 @contextmanager

@@ -60,7 +60,10 @@ def package_name(slug: str) -> str:
 
 
 def wrong_solutions(problem: Problem) -> tuple[WrongSolution, ...]:
-    """The kept wrong solutions and the named mutants, which are the reference with one mistake."""
+    """The kept wrong solutions and the named mutants, which are the reference with one mistake.
+
+    Those that only an advisory tier finds wrong are accepted, and not among them.
+    """
     kept = (
         (tier, f"{tier}-{PurePosixPath(each.name).stem}", each.source)
         for each in problem.rejected
@@ -74,6 +77,7 @@ def wrong_solutions(problem: Problem) -> tuple[WrongSolution, ...]:
     return tuple(
         WrongSolution(_free(f"{name}.py", taken), tier, source)
         for tier, name, source in (*kept, *mutants)
+        if tier not in problem.advisory
     )
 
 
@@ -220,6 +224,12 @@ def _lost(problem: Problem, *, judged: bool) -> Iterator[str]:
         f"Limits: {problem.limits.wall_s:g} s are for one tier, not for one program; there is no "
         "place for processor time; bytes are rounded up to MiB and KiB."
     )
+    if problem.advisory:
+        ids = ", ".join(sorted(problem.advisory))
+        yield (
+            f"What is advisory ({ids}) has no place: solutions that fail nowhere else are accepted "
+            "and left out of `submissions`."
+        )
     if not judged:
         yield (
             "Wrong solutions are in `rejected`, which says that they fail, not how. With --judge "
