@@ -153,6 +153,22 @@ def test_a_baseline_that_fails_a_check_is_no_baseline(tmp_path: Path) -> None:
             bare.round()
 
 
+def advisory_oracle(root: Path) -> Path:
+    """The small problem, whose checks of numbers are advisory."""
+    about = 'about = "The numbers are right."\n'
+    return write_problem(root, problem_toml=MANIFEST.replace(about, f"{about}advisory = true\n"))
+
+
+def test_what_fails_in_an_advisory_tier_is_run_and_counts_for_nothing(tmp_path: Path) -> None:
+    with laid_out(load_problem(advisory_oracle(tmp_path))) as made:
+        made.solution.write_text("def double(x):\n    return x\n")
+        cold = ColdPytest(made)
+        assert cold.run_ms() > 0
+        assert cold.checks == CHECKS
+        with Bare(made) as bare:
+            assert bare.round().passed == CHECKS
+
+
 @pytest.mark.parametrize(
     "output", ["1 failed, 27 passed in 1.0s", "27 passed, 1 skipped in 2s", "no tests ran", ""]
 )
@@ -193,9 +209,7 @@ def test_right_and_wrong_answers_take_turns(work: Work) -> None:
 
 
 def test_what_only_an_advisory_tier_finds_wrong_is_not_among_them(tmp_path: Path) -> None:
-    about = 'about = "The numbers are right."\n'
-    manifest = MANIFEST.replace(about, f"{about}advisory = true\n")
-    with laid_out(load_problem(write_problem(tmp_path, problem_toml=manifest))) as made:
+    with laid_out(load_problem(advisory_oracle(tmp_path))) as made:
         assert [each.name for each in made.answers()] == ["reference"]
 
 

@@ -59,7 +59,8 @@ def _run(items: Sequence[pytest.Item]) -> None:
     for item in items:
         assert isinstance(item, pytest.Function)
         judging = item.config.stash[CURRENT]
-        item.obj(**_arguments(item, judging))
+        with local_checks.tolerance_of(item):
+            item.obj(**_arguments(item, judging))
 
 
 def _arguments(item: pytest.Function, judging: Judging) -> dict[str, Any]:

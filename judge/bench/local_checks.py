@@ -6,6 +6,8 @@ It confines nothing and is for files of ours only.
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 
 import pytest
@@ -13,10 +15,12 @@ import pytest
 from judge.checks import fixtures
 from judge.checks.charts import Charts
 from judge.checks.current import CURRENT, Judging
+from judge.checks.failures import CheckFailure
 from judge.checks.local import LocalSubmission
 from judge.problem import load_problem
 
 SEED = 0
+ADVISORY = pytest.StashKey[frozenset[str]]()  # the names of files whose checks count for nothing
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -30,6 +34,25 @@ def pytest_configure(config: pytest.Config) -> None:
     if not config.pluginmanager.is_registered(fixtures):
         config.pluginmanager.register(fixtures)
     solution: Path = config.getoption("--solution")
-    setting = load_problem(config.rootpath).setting
+    problem = load_problem(config.rootpath)
+    setting = problem.setting
     submission = LocalSubmission.from_sources({setting.main: solution.read_bytes()}, setting)
     config.stash[CURRENT] = Judging(submission, SEED, Charts())
+    config.stash[ADVISORY] = frozenset(
+        Path(tier.checks).name for tier in problem.tiers if tier.advisory
+    )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
+    """Run a check of an advisory tier for the time it takes, whatever comes of it."""
+    called: object = True
+    with tolerance_of(pyfuncitem):
+        called = yield
+    return called
+
+
+def tolerance_of(check: pytest.Item) -> AbstractContextManager[None]:
+    """Lets the failure of an advisory check pass: it is a measurement, and machines are busy."""
+    is_advisory = check.path.name in check.config.stash[ADVISORY]
+    return suppress(CheckFailure) if is_advisory else nullcontext()
