@@ -19,13 +19,6 @@ from judge.checks.local import LocalSubmission
 from sandbox.arrays import Subject
 
 
-def seed_generators(seed: int) -> None:
-    """Let the generators of torch, numpy and `random` begin anew."""
-    torch.manual_seed(seed % (1 << 63))
-    np.random.seed(seed % (1 << 32))
-    random.seed(seed)
-
-
 @dataclass(frozen=True)
 class Generators:
     """How far the generators of torch, numpy and `random` are."""

@@ -19,11 +19,12 @@ from judge.checks.current import Judging
 from judge.checks.margins import margins_kept
 from judge.checks.marks import check_id
 from judge.checks.submission import Submission
-from judge.grader.generators import Apart, seed_generators
+from judge.grader.generators import Apart
 from judge.grader.grading import CheckRunner, Checks, students_seed
 from judge.grader.messages import ComparedMargin, Rehearsal, Rehearsed, RehearsedCheck
 from judge.grader.nulls import STANDS, Nulled
 from judge.grader.patience import OutOfPatience, interrupted_after
+from sandbox.runner.generators import seed_generators
 from sandbox.runner.loading import CompileRefused
 from sandbox.text import printable
 

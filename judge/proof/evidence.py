@@ -70,7 +70,7 @@ class Evidence:
         """A submission's result, from boxes; a fault of ours is a `JudgeFault`.
 
         One that is to be `hinted`, and is not, may be so because the machine is busy: a mistake is
-        looked for during a second at most. It is tried once more.
+        looked for during a few seconds at most. It is tried once more.
         """
         parts = {f"file {name}": source for name, source in files.items()}
         parts["how"] = f"{kind} {seed} {hinted}".encode()

@@ -179,8 +179,7 @@ def disagreements(
             "the checks, with the same seed",
             "whatever is random has to come from `rng`, and no check may leave anything behind",
         )
-    is_rehearsed = not any(tier.advisory for tier in places.problem.tiers if tier.id == mutant.tier)
-    expected = mutant.tier if is_rehearsed else None
+    expected = None if mutant.tier in places.problem.advisory else mutant.tier
     for other in others:
         first = _first_failing_tier(other)
         if not other.refused and first != expected:

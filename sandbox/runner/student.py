@@ -10,7 +10,6 @@ import contextlib
 import inspect
 import mmap
 import os
-import random
 import socket
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -64,6 +63,7 @@ from sandbox.runner.calls import make_call
 from sandbox.runner.confine import STACK_BYTES
 from sandbox.runner.failures import bounded_text, describe_exception, frames_from
 from sandbox.runner.forbidden import find, guard
+from sandbox.runner.generators import seed_generators
 from sandbox.runner.init import announce_ready
 from sandbox.runner.loading import CompileRefused, Names, Submission
 from sandbox.runner.own_tests import run_own_tests
@@ -179,7 +179,7 @@ class Student:
                 return self._run_tests(request), ()
 
     def _load(self, request: Load) -> Reply:
-        _seed(request.seed)
+        seed_generators(request.seed)
         try:
             self.submission = Submission(request.files, request.setting)
         except CompileRefused as refused:
@@ -295,13 +295,6 @@ def _returned(call_id: int, result: EncodedResult, sent: DecodedArguments) -> An
     changed = sent.changed_buffers()
     buffers = [*result.buffers, *(sent.buffer(index) for index in changed)]
     return Returned(call_id, result.value, result.arrays, changed), buffers
-
-
-def _seed(seed: int) -> None:
-    """The generators are the same in every fork of a zygote, unless each is given a seed."""
-    torch.manual_seed(seed % (1 << 63))
-    np.random.seed(seed % (1 << 32))
-    random.seed(seed)
 
 
 def _public_callables(names: Names) -> Iterator[str]:

@@ -13,8 +13,9 @@ from rich.console import Console, RenderableType
 from judge.cli import main
 from judge.proof.outcomes import Case, CaseKind, Proof
 from judge.proof.reports import figures, github, html
+from judge.proof.reports.figures import MAX_FINDINGS
 from judge.proof.reports.junit import junit_xml
-from judge.proof.reports.terminal import MAX_FINDINGS, details, overview
+from judge.proof.reports.terminal import details, overview
 from judge.render import show
 from tests.proof.proofs import DIFF, case, failing, finding, made, proven
 from tests.small_problem import write_problem
@@ -271,7 +272,7 @@ def test_of_hundreds_of_findings_the_summary_has_the_first_and_of_each_a_line() 
     survived = [finding(f"no check notices {number}:\n{DIFF}") for number in range(200)]
     rate = case(CaseKind.GENERATED, "kill-rate", "Too few are noticed.", *survived)
     text = github.summary([proven().model_copy(update={"cases": [rate], "made": []})], ROOT)
-    assert text.count("no check notices") == github.MAX_FINDINGS
+    assert text.count("no check notices") == MAX_FINDINGS
     assert "... and 180 more" in text
     assert "return 3" not in text
 

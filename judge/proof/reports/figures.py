@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from judge.proof.outcomes import Case, CaseKind, CheckTime, Finding, MadeMutant, Proof
 from sandbox.text import one_line
 
+MAX_FINDINGS = 20  # of one case: of survivors there may be hundreds
 SLOW_MS = 250.0  # of one check on the reference, as a rule: then a student waits for it
 # Singular and plural, by what a case claims.
 _NOUNS = {

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from judge.proof.outcomes import Case, Finding, MadeMutant, Proof
 from judge.proof.reports.figures import (
+    MAX_FINDINGS,
     Counts,
     findings_of,
     kill_rate,
@@ -26,7 +27,6 @@ from judge.proof.reports.figures import (
 )
 from sandbox.text import one_line, printable
 
-MAX_FINDINGS = 20  # of one case, and
 MAX_SURVIVORS = 50  # of one problem; a summary may have a mebibyte
 EQUIVALENT_REMEDY = (
     "write a check that notices it, or, if none can, add it to mutants.toml as an [[equivalent]] "

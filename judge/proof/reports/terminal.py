@@ -14,6 +14,7 @@ from rich.text import Text
 
 from judge.proof.outcomes import Case, Finding, Proof
 from judge.proof.reports.figures import (
+    MAX_FINDINGS,
     Counts,
     held_in_words,
     kill_rate,
@@ -30,7 +31,6 @@ from sandbox.text import one_line
 
 HELD, SKIPPED, ADVICE = "✓", "–", "!"  # noqa: RUF001 - a dash: not tried
 QUIET = "bright_black"
-MAX_FINDINGS = 20  # of one case: of survivors there may be hundreds
 MAX_ROWS = 8  # of close comparisons, and of slow checks
 
 
