@@ -41,6 +41,7 @@ from judge.problem import Problem
 from judge.scratch import SCRATCH_FILE
 from sandbox.boxes import SandboxError
 from sandbox.bwrap_boxes import find_binary
+from sandbox.watchdog import descendants
 
 WORKSPACE = "/workspace"
 ENVIRONMENT_FOLDER = "/python"
@@ -326,14 +327,31 @@ class LanguageServer:
 
     async def close(self) -> None:
         """Kill it and remove its workspace; harmless when it has ended."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+        if self._process.returncode is None:
+            _kill_with_descendants(self._process.pid)
         assert self._process.stdout is not None
         # What it said and nobody read would keep its end from being seen, for ever.
         while await self._process.stdout.read(1 << 16):
             pass
         await self._process.wait()
         await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
+
+
+def _kill_with_descendants(pid: int) -> None:
+    """End a process of ours and everything below it; harmless when it has ended.
+
+    bubblewrap's child asks the kernel to end it along with bubblewrap, but only a moment after it
+    was forked: until then it would be left behind, holding on to our pipes. Bubblewrap is stopped
+    first, so that it forks nothing while we look.
+    """
+    _signal(pid, signal.SIGSTOP)
+    for each in (*descendants(pid), pid):
+        _signal(each, signal.SIGKILL)
+
+
+def _signal(pid: int, number: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, number)
 
 
 def _furnished(confinement: Confinement, sources: Sources) -> Path:
