@@ -19,6 +19,7 @@ from judge.grader.remote import BackwardRecord, CallRecord
 from judge.results import Diagnosis
 from sandbox.arrays import Array, DecodedArguments, encode_result
 from sandbox.runner.calls import make_call
+from sandbox.runner.generators import seed_generators
 from sandbox.runner.loading import Names, load_submission
 
 # Wider than any check's tolerance, far below the effect of any mistake worth a hint: the same
@@ -50,7 +51,7 @@ def diagnose(pack: ProblemPack, records: Sequence[CallRecord], seed: int) -> lis
 
 def _reproduces(source: bytes, pack: ProblemPack, records: Sequence[CallRecord], seed: int) -> bool:
     """Whether this source gives every recorded answer; no when it breaks or takes too long."""
-    torch.manual_seed(seed)
+    seed_generators(seed)
     try:
         with interrupted_after(_PATIENCE_S, "a pitfall"):
             names = load_submission({pack.setting.main: source}, pack.setting)

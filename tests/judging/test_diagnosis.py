@@ -76,6 +76,27 @@ def double(x):
     assert warm_judge.judge(problem, {"solution.py": sometimes}).diagnosis == []
 
 
+@pytest.mark.parametrize(
+    "draws",
+    ["random.random()", "np.random.random()", "torch.rand(()).item()"],
+)
+def test_a_mistake_that_draws_from_a_global_generator_is_named(
+    warm_judge: Judge, tmp_path: Path, draws: str
+) -> None:
+    imports = "import random\nimport numpy as np\nimport torch\n"
+    mutants = pitfall("noisy", f"    factor = 2 + {draws}") + pitfall("three", "    factor = 3")
+    problem = tiny_problem(
+        tmp_path,
+        COMPARES,
+        reference=imports + REFERENCE,
+        mutants_toml=mutants,
+        checks_test_t0_interface_py=HEADER + check_source("nothing", "pass"),
+    )
+    noisy = f"{imports}def double(x):\n    return x * (2 + {draws})\n".encode()
+    (found,) = warm_judge.judge(problem, {"solution.py": noisy}).diagnosis
+    assert found.pitfall == "noisy"
+
+
 RAISES_AT_IMPORT = """\
     factor = 3
     return factor * x
