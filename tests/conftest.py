@@ -11,6 +11,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Generator, Iterator
+from contextlib import AbstractContextManager, nullcontext
 
 import pytest
 
@@ -43,6 +44,25 @@ def warm_judge(launcher: Launcher) -> Iterator[Judge]:
     """A judge whose boxes are warm, shared by all tests of one sandbox."""
     with Judge.start(launcher) as judge:
         yield judge
+
+
+@pytest.fixture
+def lent_boxes(launcher: Launcher, warm_judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command that this process runs in the sandbox of the warm boxes judges in those.
+
+    Everything else of it is as ever: it chooses its sandbox, and where that is the other one, it
+    starts boxes of its own. What starts and ends its own boxes is a command in its own process.
+    """
+    start = Judge.start
+
+    def lend(
+        chosen: Launcher, slots: int = 1, *, spare: bool = False
+    ) -> AbstractContextManager[Judge]:
+        if chosen.name == launcher.name:
+            return nullcontext(warm_judge)
+        return start(chosen, slots, spare=spare)
+
+    monkeypatch.setattr(Judge, "start", lend)
 
 
 # --- skips --------------------------------------------------------------------------------------

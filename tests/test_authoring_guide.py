@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
+import shlex
 import signal
 import subprocess
 import sys
@@ -14,6 +14,8 @@ from pathlib import Path
 import httpx
 import pytest
 import yaml
+
+from judge.cli import main
 
 ROOT = Path(__file__).parent.parent
 GUIDE = (ROOT / "docs" / "authoring.md").read_text(encoding="utf-8")
@@ -33,8 +35,8 @@ PATIENCE_S = 120.0
 
 
 @pytest.fixture
-def environment(tmp_path: Path) -> dict[str, str]:
-    """A shell in an empty bank, in which `judge` and `pytest` are these ones."""
+def bank(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to be in, with an empty bank, and with `judge` and `pytest` that are these ones."""
     tools = tmp_path / "bin"
     tools.mkdir()
     for name in ("judge", "pytest"):
@@ -42,65 +44,78 @@ def environment(tmp_path: Path) -> dict[str, str]:
         tool.write_text(f'#!/bin/sh\nexec {sys.executable} -m {name} "$@"\n')
         tool.chmod(0o755)
     (tmp_path / "problems").mkdir()
+    monkeypatch.setenv("PATH", str(tools), prepend=os.pathsep)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("JUDGE_PROBLEMS", str(tmp_path / "problems"))
+    monkeypatch.setenv("JUDGE_SANDBOX", "bwrap")
+    monkeypatch.setenv("JUDGE_SLOTS", "1")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def in_a_shell(command: str) -> None:
     own = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    return {
-        **own,
-        "PATH": f"{tools}:{os.environ['PATH']}",
-        "PYTHONPATH": str(ROOT),
-        "JUDGE_PROBLEMS": str(tmp_path / "problems"),
-        "JUDGE_SANDBOX": "bwrap",
-    }
-
-
-def shell(command: str, folder: Path, environment: dict[str, str]) -> str:
     done = subprocess.run(
-        ["bash", "-c", command], cwd=folder, env=environment, capture_output=True, text=True,
-        check=False,
-    )  # fmt: skip
+        ["bash", "-c", command], env=own, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
-    return done.stdout
 
 
-def preview(command: str, folder: Path, environment: dict[str, str]) -> None:
+def in_this_process(command: str) -> int:
+    """The status of a command that judges in boxes that are warm."""
+    name, *arguments = shlex.split(command)
+    if name == "pytest":
+        return int(pytest.main([*arguments, "-p", "no:cacheprovider", "-p", "no:faulthandler"]))
+    assert name == "judge"
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code is None or isinstance(caught.value.code, int)
+    return caught.value.code or 0
+
+
+def preview(command: str, log: Path) -> None:
     """A server is started, asked for the exercise, and ended."""
-    log = folder / "preview.log"
     with log.open("w") as file:
         process = subprocess.Popen(
-            ["bash", "-c", f"exec {command} --port 0"], cwd=folder, env=environment, stdout=file,
-            stderr=subprocess.STDOUT,
-        )  # fmt: skip
+            ["bash", "-c", f"exec {command} --port 0"], stdout=file, stderr=subprocess.STDOUT
+        )
     try:
         until = time.monotonic() + PATIENCE_S
         while not (found := re.search(r"http://127\.0\.0\.1:\d+", log.read_text())):
             assert process.poll() is None, log.read_text()
             assert time.monotonic() < until, log.read_text()
             time.sleep(0.2)
-        page = httpx.get(f"{found[0]}/api/problems/soft-maximum", timeout=30)
+        page = httpx.get(f"{found[0]}/api/problems/soft-maximum", timeout=PATIENCE_S)
         assert page.json()["title"] == "Soft maximum"
     finally:
         process.send_signal(signal.SIGTERM)
-        process.wait(timeout=60)
+        process.wait(timeout=PATIENCE_S)
 
 
-def test_the_commands_of_the_guide_work(tmp_path: Path, environment: dict[str, str]) -> None:
+@pytest.mark.parametrize("launcher", ["bwrap"], indirect=True)
+@pytest.mark.usefixtures("lent_boxes")
+def test_the_commands_of_the_guide_work(bank: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     words = [command.split()[1] for command in COMMANDS]
-    assert words[:4] == ["new", "dev", "run", "verify"]
-    for command in COMMANDS:
-        if command.startswith("judge dev"):
-            preview(command, tmp_path, environment)
-        else:
-            shell(command, tmp_path, environment)
-    assert {"index.html", "soft-maximum.html"} & {
-        each.name for each in (tmp_path / "proof").iterdir()
-    }
-    assert b'failures="0"' in (tmp_path / "proof.xml").read_bytes()
+    assert words[:5] == ["new", "dev", "run", "verify", "verify"]
+    new, dev, run, verify, report, *items = COMMANDS
+    in_a_shell(new)
+    preview(dev, bank / "preview.log")
+    assert in_this_process(run) == 0
+    with monkeypatch.context() as no_engine:  # the next one proves it in both sandboxes
+        no_engine.setenv("JUDGE_DOCKER_HOST", f"unix://{bank}/none.sock")
+        assert in_this_process(verify) == 0
+    in_a_shell(report)
+    assert {"index.html", "soft-maximum.html"} & {each.name for each in (bank / "proof").iterdir()}
+    assert b'failures="0"' in (bank / "proof.xml").read_bytes()
+    assert [command.split()[0] for command in items] == ["pytest"] * 3
+    assert [in_this_process(command) for command in items] == [0, 0, 0]
 
 
-def test_the_checks_of_the_guide_accept_what_is_right(
-    tmp_path: Path, environment: dict[str, str]
-) -> None:
-    shell(COMMANDS[0], tmp_path, environment)
-    folder = tmp_path / "problems" / "soft-maximum"
+@pytest.mark.parametrize("launcher", ["bwrap"], indirect=True)
+@pytest.mark.usefixtures("lent_boxes")
+def test_the_checks_of_the_guide_accept_what_is_right(bank: Path) -> None:
+    assert in_this_process(COMMANDS[0]) == 0
+    folder = bank / "problems" / "soft-maximum"
     kinds = set(re.findall(r'kind="(\w+)"', CHECKS))
     assert len(kinds) == CHECKS.count("@check(") == 11
     path = folder / "checks" / "test_t2_edges.py"
@@ -108,11 +123,9 @@ def test_the_checks_of_the_guide_accept_what_is_right(
     manifest = folder / "problem.toml"
     gone = re.compile(r"^\[\[takeaways\]\]\n(?:.+\n)*", re.MULTILINE)
     manifest.write_text(gone.sub("", manifest.read_text()))
-    shell(f"judge run soft-maximum {folder}/reference.py --seed 1", tmp_path, environment)
-    wrong = folder / "submissions/rejected/T1/largest.py"
-    shutil.copy(wrong, tmp_path / "largest.py")
-    refused = "judge run soft-maximum largest.py --seed 1"
-    shell(f"{refused} > out.txt; test $? = 1", tmp_path, environment)
+    run = "judge run soft-maximum {} --seed 1"
+    assert in_this_process(run.format(folder / "reference.py")) == 0
+    assert in_this_process(run.format(folder / "submissions/rejected/T1/largest.py")) == 1
 
 
 def test_what_ci_runs_are_commands_of_ours() -> None:

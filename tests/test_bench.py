@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -124,12 +125,6 @@ def test_the_floor_runs_all_checks_again_and_again(bare: Bare) -> None:
     rounds = [bare.round() for _ in range(3)]
     assert {each.passed for each in rounds} == {CHECKS}
     assert all(each.wall_ms > 0 and each.cpu_ms > 0 for each in rounds)
-
-
-def test_a_cold_process_passes_all_checks(work: Work) -> None:
-    cold = ColdPytest(work)
-    assert cold.run_ms() > 100
-    assert cold.checks == CHECKS
 
 
 def test_a_container_passes_all_checks_and_is_removed(work: Work) -> None:
@@ -257,7 +252,7 @@ def test_latency_has_the_fields_that_others_rely_on_and_compares_like_with_like(
     assert (report.checks, report.sandbox, report.submissions) == (CHECKS, "fake", 5)
     assert report.docker_run_ms_p50 is None
     assert report.ratio_docker_run_to_judge is None
-    assert report.bare_ms_p50 < report.cold_pytest_ms_p50
+    assert report.bare_ms_p50 < report.cold_pytest_ms_p50 > 100  # it imports everything
     assert report.first_tier_ms_p50 <= report.judge_ms_p50 <= report.judge_ms_p95
     shown = text_of(latency_tables(report))
     assert "docker_run was not measured: no Docker engine answers." in shown
@@ -398,15 +393,22 @@ def test_a_footprint_counts_what_processes_hold(tmp_path: Path) -> None:
 # --- the command, with a service of its own -------------------------------------------------------
 
 
-def test_the_command_measures_a_judge_that_it_starts(launcher: Launcher, work: Work) -> None:
+def test_the_command_measures_a_judge_that_it_starts(
+    launcher: Launcher, work: Work, tmp_path: Path
+) -> None:
     arguments = ["bench", "throughput", "--submissions", "4", "--clients", "2", "--json"]
     arguments += ["--problem", "double", "--sandbox", launcher.name]
+    settings = {"JUDGE_PROBLEMS": str(work.folder.parent)}
+    if launcher.name == "bwrap":  # as where there is no Docker, and no container to run beside it
+        settings["JUDGE_DOCKER_HOST"] = f"unix://{tmp_path}/none.sock"
     ended = subprocess.run(
-        ["env", f"JUDGE_PROBLEMS={work.folder.parent}", sys.executable, "-m", "judge", *arguments],
-        capture_output=True, text=True, timeout=300, check=False,
+        [sys.executable, "-m", "judge", *arguments], env=os.environ | settings,
+        capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
     assert ended.returncode == 0, ended.stderr
     report = ThroughputReport.model_validate_json(ended.stdout)
     assert report.submissions == 4
     assert report.sandbox.startswith(launcher.name)
     assert report.cpu_missing or report.cpu_ms_per_submission
+    assert bool(report.docker_run_missing) == (launcher.name == "bwrap")
+    assert bool(report.docker_run_per_s) == (launcher.name == "docker")

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import get_type_hints
 
@@ -17,8 +17,11 @@ import pytest
 from judge import cli
 from judge.cli import main
 from judge.commands.terminal import console
+from judge.doctor import BoxFinding, ProblemFinding, healthy
 from judge.results import Result
 from sandbox.boxes import Launcher
+from sandbox.choose import SandboxName
+from sandbox.survey import State
 from tests.small_problem import FILES, MANIFEST, write_problem
 
 ROOT = Path(__file__).parent.parent
@@ -278,6 +281,7 @@ def test_the_demo_does_not_claim_charts_that_are_not_there(
 # --- in a sandbox ---------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("lent_boxes")
 def test_json_has_a_result_per_line_in_the_order_of_the_paths(
     run: Run, tmp_path: Path, launcher: Launcher
 ) -> None:
@@ -323,13 +327,14 @@ def test_a_signal_ends_the_run_in_one_line_and_leaves_no_box_behind(
         assert any(moment in line for line in process.stderr)
         time.sleep(0.3)  # into the start of the boxes, or into the slow one
         process.send_signal(number)
-        _, words = process.communicate(timeout=30)
+        _, words = process.communicate(timeout=120)
     signal.signal(number, handler_before)
     assert process.returncode == 128 + number
     assert words == f"judge: stopped by {number.name}\n"
     assert launcher.remove_orphans() == 0
 
 
+@pytest.mark.usefixtures("lent_boxes")
 def test_the_report_names_check_error_and_a_replay_that_gives_the_same(
     run: Run, tmp_path: Path, launcher: Launcher
 ) -> None:
@@ -366,6 +371,7 @@ def test_right_submissions_end_with_status_0_and_their_charts_are_written(
         assert str(path) in ended.stdout
 
 
+@pytest.mark.usefixtures("lent_boxes")
 def test_checks_that_cannot_be_collected_are_the_judges_failure(
     run: Run, tmp_path: Path, launcher: Launcher
 ) -> None:
@@ -378,14 +384,22 @@ def test_checks_that_cannot_be_collected_are_the_judges_failure(
 
 
 def test_the_doctor_tries_a_box_of_each_kind_and_says_which_mode_is_in_force(
-    run: Run, launcher: Launcher, monkeypatch: pytest.MonkeyPatch
+    run: Run, launcher: Launcher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    other = {
+        "docker": ("JUDGE_BWRAP", str(tmp_path / "none")),
+        "bwrap": ("JUDGE_DOCKER_HOST", f"unix://{tmp_path}/none.sock"),
+    }
+    monkeypatch.setenv(*other[launcher.name])  # is missing, and costs no second box
     monkeypatch.setenv("JUDGE_SANDBOX", launcher.name)
     ended = run("doctor")
     assert ended.status == 0, ended.out
-    assert re.findall(r"(\w+) box  ", ended.out) == ["docker", "bwrap"]
-    (box,) = (line for line in ended.out.splitlines() if f"{launcher.name} box" in line)
-    assert f"{launcher.name}/nested" in box or f"{launcher.name}/single" in box
+    boxes = dict(re.findall(r"(\w+) box  +(.*)", ended.out))
+    assert list(boxes) == ["docker", "bwrap"]
+    in_force = {
+        name for name, said in boxes.items() if re.match(rf"{name}/(nested|single): ", said)
+    }
+    assert in_force == {launcher.name}
     assert "problem double valid" in " ".join(ended.out.split())
 
 
@@ -394,6 +408,7 @@ def test_the_doctor_says_what_is_missing_and_how_to_get_it(
 ) -> None:
     monkeypatch.setenv("JUDGE_SANDBOX", "docker")
     monkeypatch.setenv("JUDGE_DOCKER_HOST", f"unix://{tmp_path}/none.sock")
+    monkeypatch.setenv("JUDGE_BWRAP", str(tmp_path / "none"))
     (tmp_path / "problems" / "double" / "statement.md").unlink()
     ended = run("doctor")
     assert ended.status == 3
@@ -401,3 +416,18 @@ def test_the_doctor_says_what_is_missing_and_how_to_get_it(
     assert "no Docker engine answers" in words
     assert "Start Docker" in words
     assert "the file is missing" in words
+
+
+@pytest.mark.parametrize(("chosen", "well"), [("docker", False), ("bwrap", True), ("auto", True)])
+def test_the_doctor_is_content_with_the_sandbox_that_was_chosen(
+    chosen: SandboxName, well: bool
+) -> None:
+    problem = ProblemFinding("problem double", State.OK, "valid")
+    found = [
+        problem,
+        BoxFinding("docker box", State.MISSING, "no engine", sandbox="docker"),
+        BoxFinding("bwrap box", State.DEGRADED, "bwrap/single", sandbox="bwrap"),
+    ]
+    assert healthy(found, chosen) is well
+    broken = replace(problem, state=State.MISSING)
+    assert not healthy([broken, *found], chosen)

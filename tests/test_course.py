@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from judge.cli import main
 from tests.chapters import PLANE, STACK, chapter
 
 GOOD_TESTS = """\
@@ -30,39 +30,39 @@ STACKED = STACK.format(need="plane", name="stack")
 
 
 class Course:
-    """A folder of a student, and the commands in it."""
+    """A folder of a student, in which this process is, and the commands in it."""
 
-    def __init__(self, bank: Path, folder: Path) -> None:
+    def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         self.folder = folder
-        self._environment = {
-            **os.environ,
-            "JUDGE_PROBLEMS": str(bank),
-            "JUDGE_SANDBOX": "bwrap",
-            "COLUMNS": "200",
-        }
+        self._capsys = capsys
 
     def judge(self, *arguments: str) -> tuple[int, str]:
-        """Status and output of a command."""
-        ended = subprocess.run(
-            [sys.executable, "-m", "judge", *arguments],
-            cwd=self.folder, env=self._environment, capture_output=True, text=True, check=False,
-            timeout=120,
-        )  # fmt: skip
-        return ended.returncode, ended.stdout + ended.stderr
+        """Status and output of a command, which this process runs."""
+        with pytest.raises(SystemExit) as caught:
+            main(list(arguments))
+        shown = self._capsys.readouterr()
+        assert caught.value.code is None or isinstance(caught.value.code, int)
+        return caught.value.code or 0, shown.out + shown.err
 
     def write(self, name: str, text: str) -> None:
         (self.folder / name).write_text(text, encoding="utf-8")
 
 
 @pytest.fixture
-def course(tmp_path: Path) -> Course:
+def course(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Course:
     bank, folder = tmp_path / "bank", tmp_path / "course"
     folder.mkdir()
     chapter(bank, "plane", PLANE, "2 * values")
     chapter(
         bank, "stack", STACKED, "2 * values + 1", needs='needs = ["plane"]', own_tests=BLIND_TESTS
     )
-    return Course(bank, folder)
+    monkeypatch.setenv("JUDGE_PROBLEMS", str(bank))
+    monkeypatch.setenv("JUDGE_SANDBOX", "bwrap")
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.chdir(folder)
+    return Course(folder, capsys)
 
 
 def test_start_writes_stub_contract_tests_and_package_and_never_over_anything(
@@ -83,6 +83,8 @@ def test_start_writes_stub_contract_tests_and_package_and_never_over_anything(
     assert "wrote" not in said
 
 
+@pytest.mark.parametrize("launcher", ["bwrap"], indirect=True)
+@pytest.mark.usefixtures("lent_boxes")
 def test_a_student_works_through_two_chapters(course: Course) -> None:
     course.judge("start", "stack")
     course.write("shelf/made/stack.py", STACKED)
@@ -115,12 +117,16 @@ def test_a_student_works_through_two_chapters(course: Course) -> None:
     assert (status, "plane has changed since it was passed" in said) == (1, True)
 
 
-def test_results_can_be_had_as_json_one_in_a_line(course: Course) -> None:
+def test_in_a_process_of_its_own_results_can_be_had_as_json_one_in_a_line(course: Course) -> None:
     course.judge("start", "stack")
     course.write("shelf/made/stack.py", STACKED)
     course.write("tests/stack/test_own.py", GOOD_TESTS)
-    ended = course.judge("check", "stack", "--ref-deps", "--json")
-    results = [json.loads(line) for line in ended[1].splitlines() if line.startswith("{")]
+    ended = subprocess.run(
+        [sys.executable, "-m", "judge", "check", "stack", "--ref-deps", "--json"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr
+    results = [json.loads(line) for line in ended.stdout.splitlines()]
     assert [result["kind"] for result in results] == ["submit", "tests"]
     assert results[1]["mutation"]["matrix"] == [[True]]
 

@@ -209,6 +209,8 @@ def run(*arguments: str) -> int:
     return caught.value.code or 0
 
 
+@pytest.mark.parametrize("launcher", ["bwrap"], indirect=True)
+@pytest.mark.usefixtures("lent_boxes")
 def test_run_writes_what_it_judged(here: Path) -> None:
     (here / "s.py").write_text(FILES["submissions/rejected/T1/same.py"])
     assert run("double", "s.py", "--gradescope", "results.json") == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from judge.cli import main
 from tests.small_problem import write_problem
 
 ROOT = Path(__file__).parent.parent
@@ -48,10 +50,28 @@ def shell(command: str, folder: Path, environment: dict[str, str]) -> None:
     assert done.returncode == 0, f"{small}\n{done.stdout}\n{done.stderr}"
 
 
-def test_the_commands_of_the_guide_work(tmp_path: Path, environment: dict[str, str]) -> None:
+def in_this_process(command: str) -> None:
+    name, *arguments = shlex.split(command.replace("multi-head-attention", "double"))
+    assert name == "judge"
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert not caught.value.code, command
+
+
+@pytest.mark.parametrize("launcher", ["bwrap"], indirect=True)
+@pytest.mark.usefixtures("lent_boxes")
+def test_the_commands_of_the_guide_work(
+    tmp_path: Path, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("JUDGE_PROBLEMS", "JUDGE_SANDBOX"):
+        monkeypatch.setenv(name, environment[name])
     assert len(COMMANDS) == 4
     for command in COMMANDS:
-        shell(command, tmp_path, environment)
+        if "--judge" in command:  # it has no other test in which it starts its boxes
+            shell(command, tmp_path, environment)
+        else:
+            in_this_process(command)
     assert (tmp_path / "elsewhere/double/problem.toml").is_file()
     assert json.loads((tmp_path / "results.json").read_text())["score"] == 100.0
 

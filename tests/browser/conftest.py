@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 import shutil
 import tempfile
+import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,6 +33,7 @@ from playwright.sync_api import (
 from judge.client import Client
 from judge.service.identity import COOKIE
 from judge.service.page import INDEX, page_folder
+from tests.browser.accessible import DESK, PHONE
 from tests.browser.submissions import KNOWN
 from tests.browser.workbench import SLUG
 from tests.service.judge_process import Running
@@ -43,11 +46,10 @@ OPTIONS = (
     "--disable-sync",
     "--disable-gpu",
 )
-PATIENCE_MS = 20_000  # of one expectation; the machine may judge something else meanwhile
-WARM_S = 180.0
+PATIENCE_MS = 60_000  # of one expectation; the machine may judge something else meanwhile
+WARM_S = 300.0
+ASK_S = 0.25
 ROOT = Path(__file__).parents[2]
-DESK = {"width": 1440, "height": 900}
-PHONE = {"width": 390, "height": 844}
 
 
 @dataclass
@@ -131,6 +133,21 @@ def new_student() -> str:
     return token_hex(24)
 
 
+def wait_until_warm(server: Running) -> None:
+    """Until it can judge, and has read the checks of all exercises.
+
+    It is asked only now and then: to answer takes the time that the boxes need.
+    """
+
+    def is_ready() -> bool:
+        time.sleep(ASK_S)
+        events = Counter(str(record["event"]) for record in server.records())
+        return client.ready() and events["prepared"] >= events["problem loaded"]
+
+    with Client(server.address) as client:
+        server.wait_for(is_ready, WARM_S)
+
+
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """The browser of all stories. It ends with them: other tests run event loops of their own."""
@@ -155,13 +172,13 @@ def judge_url() -> Iterator[str]:
         "JUDGE_DATA": str(folder / "data"),
         "JUDGE_PROBLEMS": str(ROOT / "problems"),
         "JUDGE_SANDBOX": "bwrap",
+        "JUDGE_SLOTS": "1",  # a story is told at a time
         "JUDGE_LOG": "json",
         "TMPDIR": str(folder / "tmp"),
     }
     try:
         with Running(("serve", "--port", "0"), folder / "log", settings) as server:
-            with Client(server.address) as client:
-                server.wait_for(client.ready, WARM_S)
+            wait_until_warm(server)
             yield server.address
     finally:
         shutil.rmtree(folder)
@@ -210,7 +227,7 @@ def phone(desk: Desk) -> Page:
     return desk.page(viewport=PHONE, has_touch=True, is_mobile=True, device_scale_factor=2)
 
 
-@pytest.fixture(params=[DESK, PHONE], ids=["desk", "phone"])
-def sized(request: pytest.FixtureRequest, desk: Desk, solver: Solver) -> Page:
-    """A page of the student who has solved the exercise, wide and narrow."""
-    return desk.page(student=solver.student, viewport=request.param, reduced_motion="reduce")
+@pytest.fixture
+def solved(desk: Desk, solver: Solver) -> Page:
+    """A page of the student who has solved the exercise."""
+    return desk.page(student=solver.student, reduced_motion="reduce")

@@ -46,5 +46,4 @@ KNOWN: dict[str, tuple[str, Verdict]] = {
     "accepted": (REFERENCE, Verdict.AC),
     "wrong": (mutated(WRONG_SCALE), Verdict.WA),
     "raising": (HOSTILE, Verdict.RE),
-    "endless": (ENDLESS, Verdict.TLE),
 }

@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from judge.problem import Problem, load_problem
-from tests.browser.accessible import require_accessible
-from tests.browser.conftest import DESK, PHONE, Desk, Watch
+from tests.browser.accessible import require_accessible, require_no_sideways_scrolling, widths
+from tests.browser.conftest import Desk, Watch
 from tests.browser.workbench import JUDGED_MS, Workbench
 
 PROBLEMS = Path(__file__).parents[2] / "problems"
@@ -60,7 +60,9 @@ def reference(problem: Problem) -> str:
 # --- what is read ---------------------------------------------------------------------------------
 
 
-def test_a_chapter_has_a_card_with_what_it_needs(page: Page, watch: Watch) -> None:
+def test_a_chapter_has_a_card_with_what_it_needs_and_what_one_takes_away(
+    page: Page, watch: Watch
+) -> None:
     watch.expect(r"WebSocket is closed before")  # the page is left before its editor is helped
     opened(page, CHAPTER)
     card = page.get_by_role("region", name="Chapter")
@@ -69,19 +71,16 @@ def test_a_chapter_has_a_card_with_what_it_needs(page: Page, watch: Watch) -> No
     for words in (course.module, course.hours, course.builds, *course.assumes, *course.later):
         expect(card).to_contain_text(words)
     expect(card.get_by_role("listitem").filter(has_text="not passed yet")).to_have_count(1)
-    card.get_by_role("link").first.click()
-    expect(page).to_have_url(re.compile(rf"/problems/{NEED.slug}$"))
-
-
-def test_a_takeaway_leads_to_the_test_that_shows_it(page: Page) -> None:
-    opened(page, CHAPTER)
+    # A takeaway leads to the test that shows it.
     takeaways = page.get_by_role("region", name="What you take away")
     check = takeaways.get_by_role("button", name="test_golden_torch")
-    expect(check).to_be_visible(timeout=JUDGED_MS)  # once a worker has read the checks
+    expect(check).to_be_visible()
     check.click()
     row = page.get_by_role("row", name="test_golden_torch")
     expect(row).to_be_focused()
     expect(row).to_be_in_viewport()
+    card.get_by_role("link").first.click()
+    expect(page).to_have_url(re.compile(rf"/problems/{NEED.slug}$"))
 
 
 def test_a_session_is_copied_without_prompts_and_answers(desk: Desk) -> None:
@@ -156,11 +155,10 @@ def test_where_a_need_is_unmet_the_reference_can_stand_in(page: Page, watch: Wat
 # --- one's own tests ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
-def test_own_tests_are_graded_by_what_they_notice(desk: Desk, size: dict[str, int]) -> None:
-    page = desk.page(viewport=size, reduced_motion="reduce")
+def test_own_tests_are_graded_by_what_they_notice(desk: Desk) -> None:
+    page = desk.page(reduced_motion="reduce")
     bench = opened(page, CHAPTER)
-    bench.show("Code")
+    bench.read("History")
     bench.open_file(OWN)
     bench.write(SUITE, OWN)
     page.keyboard.press("Control+Alt+Enter")
@@ -176,13 +174,11 @@ def test_own_tests_are_graded_by_what_they_notice(desk: Desk, size: dict[str, in
     survivors = bench.results.get_by_role("region", name="What no test notices")
     symptom = next(each.symptom for each in CHAPTER.graded_mutants if "merge" in each.id)
     expect(survivors).to_contain_text(symptom.replace("`", ""))
-    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
-    require_accessible(page, "graded tests")
-
-
-def test_a_test_that_refuses_right_solutions_leads_to_its_line(page: Page) -> None:
-    bench = opened(page, CHAPTER)
-    bench.open_file(OWN)
+    for _ in widths(page, "Results"):
+        expect(matrix).to_be_visible()
+        require_no_sideways_scrolling(page)
+        require_accessible(page, "graded tests")
+    # A test that refuses right solutions leads to its line.
     bench.write(f"{SUITE}\n\ndef test_wrong():\n    assert MultiHeadAttention is None\n", OWN)
     page.get_by_role("button", name="Grade tests").click()
     expect(bench.verdict).to_contain_text("fails on a right solution", timeout=GRADED_MS)
@@ -218,21 +214,19 @@ def test_more_files_of_tests_can_be_added_renamed_and_removed(page: Page) -> Non
 # --- for everybody --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
 @pytest.mark.parametrize("problem", [CHAPTER, WITH_EXAMPLES], ids=lambda each: str(each.slug))
-def test_what_a_chapter_says_is_accessible(
-    desk: Desk, problem: Problem, size: dict[str, int]
-) -> None:
-    page = desk.page(viewport=size, reduced_motion="reduce")
-    opened(page, problem)
+def test_what_a_chapter_says_is_accessible(desk: Desk, problem: Problem) -> None:
+    page = desk.page(reduced_motion="reduce")
+    bench = opened(page, problem)
     expect(statement(page).get_by_role("heading", name="Sources")).to_be_attached()
     # What is wider than its column can be focused once its fonts are there.
     page.evaluate("document.fonts.ready.then(() => new Promise(requestAnimationFrame))")
-    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
-    require_accessible(page, problem.slug)
+    for _ in widths(page, "Statement"):
+        require_no_sideways_scrolling(page)
+        require_accessible(page, problem.slug)
     if problem is CHAPTER:
-        bench = Workbench(page)
-        bench.show("Code")
+        bench.read("History")
         page.get_by_role("button", name="Add tests").click()
         page.get_by_role("button", name="Rename").click()
-        require_accessible(page, "files of tests")
+        for _ in widths(page, "Code"):
+            require_accessible(page, "files of tests")

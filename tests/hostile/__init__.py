@@ -17,6 +17,7 @@ Its first line states what must come of it:
 The docstring says what is attempted and why it must fail. Many attacks are meant to be refused
 without harm: such a program raises, or never answers, if one succeeded, and gives right answers
 otherwise, so that AC proves the refusal. `cases` reads the programs and builds those that are too
-large or too odd for a file; `test_hostile` judges them all; `test_defences_bite` shows that they
-succeed once a defence is left out (`weakened`).
+large or too odd for a file; `exercise` is what they are submitted to; `test_hostile` judges them
+all, in an `arena`; `test_defences_bite` shows that they succeed once a defence is left out
+(`weakened`).
 """

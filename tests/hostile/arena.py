@@ -2,12 +2,17 @@
 
 Theory of operation
 -------------------
-The judge is a real one, with the real exercise, only its limits are smaller so that breaking them
-takes less time. Where a secret could leak from, one is planted: in the problem's files, which only
-the grader has, and in the environment of the judge's own process. Where something could be left
-behind, it is counted: processes and memory of each box, its open descriptors, the files it can
-write, and everything the launcher keeps on the host. What is there once a right and a wrong answer
-have been judged is normal; whatever a hostile program adds to that has to be gone shortly after.
+The judge is a real one, with a real exercise, only its limits are smaller so that breaking them
+takes less time, and most of the time it is a shorter one (`exercise`). Where a secret could leak
+from, one is planted: in the problem's files, which only the grader has, and in the environment of
+the judge's own process. Where something could be left behind, it is counted: processes and memory
+of each box, its open descriptors, the files it can write, and everything the launcher keeps on the
+host. What is there once a right and a wrong answer have been judged is normal; whatever a hostile
+program adds to that has to be gone shortly after.
+
+Whether something was late is told by what a right answer took when the arena was opened. The
+machine may have become slower since then, or have stood still for a moment: so what seems late is
+tried again, beside another right answer, before it counts.
 """
 
 from __future__ import annotations
@@ -15,10 +20,8 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-import secrets
-import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
@@ -26,7 +29,7 @@ from typing import NoReturn
 import pytest
 
 from judge.judging import Judge
-from judge.problem import Problem, load_problem
+from judge.problem import Problem
 from judge.results import CheckResult, Result, TierResult
 from judge.verdicts import Verdict
 from sandbox import cgroups
@@ -35,18 +38,20 @@ from sandbox.bwrap_boxes import BwrapBox, BwrapLauncher
 from sandbox.docker_boxes import OWNER_LABEL, DockerBox, DockerLauncher
 from sandbox.watchdog import descendants, resident_bytes
 from tests.hostile.cases import HONEST, WRONG, Case
+from tests.hostile.exercise import COST, Exercise
 
-PROBLEMS = Path(__file__).parents[2] / "problems"
-SLUG = "multi-head-attention"
 WALL_S = 6.0
-WALL_OF_HANGING_S = 1.0  # for programs that are there to run into it
+WALL_OF_HANGING_S = 0.5  # for programs that are there to run into it, at once
+WALL_OF_LATER_S = 1.0  # ... or after some right answers
+IMPORT_FACTOR = 2.0  # of the wall time: what imports may take
 CPU_S = 6.0
 MEMORY_BYTES = 256 << 20
 OUTPUT_BYTES = 256 << 10
 LATE_S = 2.0  # a verdict comes at most this long after the limit it broke
 REPLACED_S = 2.0  # a box is back at most this long after it was lost
-SETTLED_S = 3.0  # the next student is ready, and what went is gone
-IDLE_S = 1.0  # after which an idle judge does nothing any more
+SETTLED_S = 5.0  # the next student is ready, and what went is gone
+REST_S = 60.0  # patience until a new arena is at rest
+IDLE_S = 0.5  # a judge that does nothing for so long is idle
 GROWTH_BYTES = 32 << 20
 _POLL_S = 0.01
 _NOT_TEXT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
@@ -71,99 +76,80 @@ class Footprint:
     grader_memory_bytes: int
 
 
-def plant_secret(folder: Path) -> str:
-    """Copy the exercise to `folder` with a new secret in its files; returns the secret."""
-    secret = f"PLANTED-SECRET-{secrets.token_hex(16)}"
-    shutil.copytree(
-        PROBLEMS / SLUG, folder / SLUG, ignore=shutil.ignore_patterns("__pycache__", ".*")
-    )
-    for path in (folder / SLUG / "checks").glob("*.py"):
-        text = path.read_text(encoding="utf-8")
-        path.write_text(f"{text}\n# {secret}\nPLANTED = '{secret}'\n", encoding="utf-8")
-    for name in ("reference.py", "statement.md", "editorial.md"):
-        path = folder / SLUG / name
-        path.write_text(path.read_text(encoding="utf-8") + f"\n# {secret}\n", encoding="utf-8")
-    (folder / SLUG / "checks" / "planted.txt").write_text(secret, encoding="utf-8")
-    return secret
-
-
 class Arena:
     """A warm judge in one sandbox, the exercise with small limits, and what is normal there."""
 
-    def __init__(self, launcher: Launcher, judge: Judge, problems: Path, secret: str) -> None:
+    def __init__(self, launcher: Launcher, judge: Judge, exercise: Exercise) -> None:
         self._launcher = launcher
         self._judge = judge
-        self._secret = secret
-        self._problem = load_problem(problems / SLUG)
+        self._exercise = exercise
         self._pids: dict[str, int] = {}
+        self._judge_source(exercise.whole, HONEST.encode(), WALL_S)
         for source in (HONEST, WRONG, HONEST):
-            self._judge_source(source.encode(), WALL_S)
+            self._judge_source(exercise.short, source.encode(), WALL_S)
         self._control_s = max(self._timed_control(HONEST, Verdict.AC) for _ in range(3))
-        time.sleep(IDLE_S)
-        self._normal = self._footprint()
+        self._normal = self._footprint_at_rest()
 
     @property
     def nested(self) -> bool:
         """Whether submissions have namespaces of their own here."""
         return self._judge._slots[0].environment.sandbox.endswith("/nested")
 
-    def meet(self, case: Case) -> None:
-        """Judge a hostile program as often as it asks for; what it stated must come of it."""
-        hanging = Verdict.TLE in case.expected.verdicts
-        wall_s = WALL_OF_HANGING_S if hanging else WALL_S
+    def withstand(self, case: Case, *, wrong_too: bool) -> None:
+        """Judge a hostile program; what it stated must come of it, and nothing be left of it."""
+        limit_s = wall_s = _wall_s(case)
+        if Verdict.TLE in case.expected.verdicts:
+            limit_s *= IMPORT_FACTOR
+        allowed_s = limit_s + LATE_S + self._control_s
         for _ in range(case.expected.runs):
-            result = self._judge_source(case.source(), wall_s)
-            _require_expected(case, result)
-            took_s = result.timing.judged_ms / 1000
-            assert took_s < wall_s + LATE_S + self._control_s, f"{case.id} took {took_s:.2f} s"
-            self._require_discretion(result)
+            self._require_in_time(allowed_s, lambda: self._met(case, wall_s))
+        self._recover(case, wall_s, wrong_too=wrong_too)
 
-    def recover(self, *, wrong_too: bool) -> None:
+    def _met(self, case: Case, wall_s: float) -> float:
+        """How long it took to judge the program, in seconds."""
+        leaves_something = case.expected.runs > 1
+        whole = leaves_something or case.expected.tier == COST
+        problem = self._exercise.whole if whole else self._exercise.short
+        result = self._judge_source(problem, case.source(), wall_s)
+        _require_expected(case, result)
+        self._require_discretion(result)
+        return result.timing.judged_ms / 1000
+
+    def _recover(self, case: Case, wall_s: float, *, wrong_too: bool) -> None:
         """A right answer is accepted in normal time, a wrong one is not, and nothing is left."""
+
+        def once_more() -> float:
+            self._met(case, wall_s)
+            return self._timed_control(HONEST, Verdict.AC)
+
         took_s = self._timed_control(HONEST, Verdict.AC)
-        if took_s > self._control_s + REPLACED_S:  # or else the whole machine is slow just now
-            usual_s = self._timed_control(HONEST, Verdict.AC)
-            slower = max(1.0, usual_s / self._control_s)
-            allowed_s = usual_s + REPLACED_S * slower
-            assert took_s < allowed_s, f"{took_s:.2f} s, then {usual_s:.2f} s, {slower:.1f} x usual"
+        if took_s > self._control_s + REPLACED_S:
+            self._require_in_time(self._control_s + REPLACED_S, once_more)
         if wrong_too:
             self._timed_control(WRONG, Verdict.WA)
-        now = self._settled_footprint()
-        assert self._is_normal(now), f"something was left: {now}, normal is {self._normal}"
+        slower = max(1.0, took_s / self._control_s)
+        now = self._settled_footprint(SETTLED_S * slower)
+        assert _alike(now, self._normal), f"something was left: {now}, normal is {self._normal}"
 
-    def _is_normal(self, found: Footprint) -> bool:
-        normal = self._normal
-        grown_bytes = max(
-            found.memory_bytes - normal.memory_bytes,
-            found.grader_memory_bytes - normal.grader_memory_bytes,
+    def _require_in_time(self, allowed_s: float, measure: Callable[[], float]) -> None:
+        """What is measured takes at most `allowed_s`, or as much longer as everything does now."""
+        if (took_s := measure()) < allowed_s:
+            return
+        again_s, usual_s = measure(), self._timed_control(HONEST, Verdict.AC)
+        slower = max(1.0, usual_s / self._control_s)
+        assert again_s < allowed_s * slower, (
+            f"took {took_s:.2f} s and {again_s:.2f} s, not {allowed_s:.2f} s,"
+            f" and a right answer {slower:.1f} times as long as usual"
         )
-        same_memory = dataclasses.replace(
-            found,
-            memory_bytes=normal.memory_bytes,
-            grader_memory_bytes=normal.grader_memory_bytes,
-        )
-        return grown_bytes < GROWTH_BYTES and same_memory == normal
 
     # --- judging ------------------------------------------------------------------------------
 
-    def _judge_source(self, source: bytes, wall_s: float) -> Result:
-        return self._judge.judge(self._within(wall_s), {"solution.py": source})
-
-    def _within(self, wall_s: float) -> Problem:
-        limits = self._problem.limits.model_copy(
-            update={
-                "wall_s": wall_s,
-                "cpu_s": CPU_S,
-                "memory_bytes": MEMORY_BYTES,
-                "output_bytes": OUTPUT_BYTES,
-            }
-        )
-        manifest = self._problem.manifest.model_copy(update={"limits": limits})
-        return dataclasses.replace(self._problem, manifest=manifest)
+    def _judge_source(self, problem: Problem, source: bytes, wall_s: float) -> Result:
+        return self._judge.judge(_within(problem, wall_s), {"solution.py": source})
 
     def _timed_control(self, source: str, verdict: Verdict) -> float:
         began = time.monotonic()
-        result = self._judge_source(source.encode(), WALL_S)
+        result = self._judge_source(self._exercise.short, source.encode(), WALL_S)
         if result.verdict is not verdict:
             _fail(f"the control got {result.verdict}, not {verdict}", result)
         return time.monotonic() - began
@@ -171,7 +157,7 @@ class Arena:
     def _require_discretion(self, result: Result) -> None:
         """No secret and nothing but text in anything the student is shown."""
         shown = result.model_dump_json()
-        assert self._secret not in shown, "a secret is shown"
+        assert self._exercise.secret not in shown, "a secret is shown"
         assert str(result.seed) not in result.output.text, "the seed was found"
         unsafe = [text for text in _texts(json.loads(shown)) if _NOT_TEXT.search(text)]
         assert not unsafe, f"not only text is shown: {unsafe}"
@@ -186,11 +172,31 @@ class Arena:
         assert grader is not None
         return grader._box
 
-    def _settled_footprint(self) -> Footprint:
+    def _settled_footprint(self, patience_s: float) -> Footprint:
         """The footprint once it is normal, or when patience ends."""
-        deadline = time.monotonic() + SETTLED_S
-        while not self._is_normal(found := self._footprint()) and time.monotonic() < deadline:
+        deadline = time.monotonic() + patience_s
+        while not _alike(found := self._footprint(), self._normal) and time.monotonic() < deadline:
             time.sleep(_POLL_S)
+        return found
+
+    def _footprint_at_rest(self) -> Footprint:
+        """The footprint that comes back after one more control, once it does not change."""
+        found = self._unchanging_footprint()
+        deadline = time.monotonic() + REST_S
+        while time.monotonic() < deadline:
+            self._timed_control(HONEST, Verdict.AC)
+            before, found = found, self._unchanging_footprint()
+            if _alike(found, before):
+                return found
+        pytest.fail(f"the judge does not come to rest: {found}", pytrace=False)
+
+    def _unchanging_footprint(self) -> Footprint:
+        found, since = self._footprint(), time.monotonic()
+        while time.monotonic() < since + IDLE_S:
+            time.sleep(_POLL_S)
+            before, found = found, self._footprint()
+            if not _alike(found, before):
+                since = time.monotonic()
         return found
 
     def _footprint(self) -> Footprint:
@@ -224,6 +230,42 @@ class Arena:
         api = self._launcher._client.api
         ours = {"label": [f"{OWNER_LABEL}={self._launcher._owner.label}"]}
         return len(api.containers(all=True, filters=ours)) + len(api.volumes(ours)["Volumes"] or [])
+
+
+def _wall_s(case: Case) -> float:
+    """Short where a program is expected to hang, and shorter where it does so at once."""
+    if Verdict.TLE not in case.expected.verdicts:
+        return WALL_S
+    at_once = case.expected.verdicts == {Verdict.TLE} and not case.expected.tier
+    return WALL_OF_HANGING_S if at_once else WALL_OF_LATER_S
+
+
+def _within(problem: Problem, wall_s: float) -> Problem:
+    """The problem with small limits."""
+    limits = problem.limits.model_copy(
+        update={
+            "wall_s": wall_s,
+            "cpu_s": CPU_S,
+            "memory_bytes": MEMORY_BYTES,
+            "output_bytes": OUTPUT_BYTES,
+        }
+    )
+    manifest = problem.manifest.model_copy(update={"limits": limits})
+    return dataclasses.replace(problem, manifest=manifest)
+
+
+def _alike(found: Footprint, normal: Footprint) -> bool:
+    """Whether there is as much as is normal, and not much more memory."""
+    grown_bytes = max(
+        found.memory_bytes - normal.memory_bytes,
+        found.grader_memory_bytes - normal.grader_memory_bytes,
+    )
+    same_memory = dataclasses.replace(
+        found,
+        memory_bytes=normal.memory_bytes,
+        grader_memory_bytes=normal.grader_memory_bytes,
+    )
+    return grown_bytes < GROWTH_BYTES and same_memory == normal
 
 
 def _require_expected(case: Case, result: Result) -> None:

@@ -4,6 +4,9 @@ A refusal proves a defence only if the attack works without it. Each program her
 by a student that is confined as usual, and finds nothing; then by one that lacks a defence, and
 says what it got. The probes at a box's start have to notice the same.
 
+A program that got a child never answers. How long is never is told by the same program when it is
+confined as usual, and does answer.
+
 Programs that hunt for secrets are run where there is one to be found; answers that a careless
 comparison would take for right are shown to such a comparison.
 """
@@ -15,7 +18,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -25,10 +28,13 @@ from sandbox.bwrap_boxes import BwrapLauncher, BwrapSettings, find_binary
 from sandbox.survey import require_bwrap
 from tests.hostile import weakened
 from tests.hostile.cases import FOLDER, HONEST, named
-from tests.hostile.weakened import Outcome, Try
+from tests.hostile.weakened import Outcome, Probe, Probed, Try
 
-WARM_S = 60.0
-TRIED_S = 30.0
+WARM_S = 120.0
+ANSWER_S = 30.0  # for what does answer
+NEVER_S = 0.5  # for what does not, or else as many times what it took to answer:
+NEVER = 2.0
+TRIED_S = 90.0
 SECRET = "PLANTED-SECRET-" + "0123456789abcdef" * 2
 SPEC = BoxSpec(
     role=Role.RUNNER,
@@ -42,10 +48,12 @@ SPEC = BoxSpec(
 # Outside namespaces of its own a student has no right to empty its bounding set.
 ONE_TREE = ["namespaces", "capabilities"]
 
+UNANSWERED = "did not answer"
+
 # program, how often, what is left out, what it then says
 BITES = [
-    ("processes/vfork_and_raw_clone", 1, ["filter"], "did not answer"),
-    ("processes/clone3", 1, ["filter"], "did not answer"),
+    ("processes/vfork_and_raw_clone", 1, ["filter"], UNANSWERED),
+    ("processes/clone3", 1, ["filter"], UNANSWERED),
     ("processes/shell_by_system", 1, ["filter"], "a shell ran"),
     ("processes/calls_nobody_needs", 1, ["filter"], "was allowed"),
     ("processes/trace_and_read_others", 1, ["filter"], "was reached"),
@@ -78,14 +86,28 @@ class WeakBoxes:
     launcher: BwrapLauncher
     shared: SharedDir
     box: Box | None = None
+    noticed: dict[str, list[str]] = field(default_factory=dict)
 
-    def attempt(self, program: str, runs: int, without: list[str]) -> Outcome:
-        """What came of the last of `runs` imports in a row; raises a `ChannelError`."""
+    def attempt(
+        self, program: str, runs: int, without: list[str], answer_s: float = ANSWER_S
+    ) -> str:
+        """What the last of `runs` imports in a row objected to; raises a `ChannelError`."""
         box = self._living()
+        asked = Try(named(program).source(), without, answer_s)
         for _ in range(runs):
-            box.send(Try(named(program).source(), without), deadline=time.monotonic() + TRIED_S)
+            box.send(asked, deadline=time.monotonic() + TRIED_S)
             outcome, _ = box.receive(Outcome, time.monotonic() + TRIED_S)
-        return outcome
+        return outcome.objection
+
+    def failed_probes(self, without: list[str]) -> list[str]:
+        """The probes that notice what is left out; raises a `ChannelError`. Tried once."""
+        key = ", ".join(without)
+        if key not in self.noticed:
+            box = self._living()
+            box.send(Probe(without), deadline=time.monotonic() + TRIED_S)
+            probed, _ = box.receive(Probed, time.monotonic() + TRIED_S)
+            self.noticed[key] = probed.failed
+        return self.noticed[key]
 
     def _living(self) -> Box:
         if self.box is None or not self.box.alive():
@@ -115,26 +137,35 @@ def weak_boxes() -> Iterator[WeakBoxes]:
 def test_a_refused_attack_succeeds_without_its_defence(
     weak_boxes: WeakBoxes, program: str, runs: int, without: list[str], says: str
 ) -> None:
-    assert weak_boxes.attempt(program, runs, []) == Outcome("", [])
+    assert weak_boxes.failed_probes([]) == []
+    began = time.monotonic()
+    assert weak_boxes.attempt(program, runs, []) == ""
 
-    unguarded = weak_boxes.attempt(program, runs, without)
-    assert says in unguarded.objection
-    assert unguarded.failed_probes
+    answer_s = never_s(began) if says == UNANSWERED else ANSWER_S
+    assert says in weak_boxes.attempt(program, runs, without, answer_s)
+    assert weak_boxes.failed_probes(without)
 
 
 def test_a_gate_with_other_numbers_is_shut_by_the_filter_alone(weak_boxes: WeakBoxes) -> None:
+    began = time.monotonic()
     guarded = weak_boxes.attempt("processes/the_32_bit_gate", 1, [])
-    assert "closed the connection" in guarded.objection  # killed at the gate
+    assert "closed the connection" in guarded  # killed at the gate
 
-    unguarded = weak_boxes.attempt("processes/the_32_bit_gate", 1, ["filter"])
-    assert "did not answer" in unguarded.objection  # it has a child
+    answer_s = never_s(began)
+    unguarded = weak_boxes.attempt("processes/the_32_bit_gate", 1, ["filter"], answer_s)
+    assert UNANSWERED in unguarded  # it has a child
 
 
 def test_without_filter_and_namespaces_a_submission_kills_its_guard(weak_boxes: WeakBoxes) -> None:
-    assert weak_boxes.attempt("processes/kill_everyone", 1, []).objection == ""
+    assert weak_boxes.attempt("processes/kill_everyone", 1, []) == ""
 
     unguarded = weak_boxes.attempt("processes/kill_everyone", 1, ["filter", *ONE_TREE])
-    assert "closed the connection" in unguarded.objection
+    assert "closed the connection" in unguarded
+
+
+def never_s(began: float) -> float:
+    """How long to wait for an answer that does not come, after one that took until now."""
+    return max(NEVER_S, NEVER * (time.monotonic() - began))
 
 
 # --- hunting for what is there ------------------------------------------------------------------

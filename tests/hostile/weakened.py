@@ -5,6 +5,7 @@ Theory of operation
 It is a zygote of the simplest kind: it confines students by the same code as the real one, but
 leaves out what it is told to, hands them one program to import, and says what came of it. The real
 one has no such switch: this module reaches into the list of steps, inside a box made for it alone.
+Asked to, it says instead which of the probes at a box's start notice what is left out.
 
 What can be left out is any step that `sandbox.runner.confine` takes, by its name, and
 
@@ -42,8 +43,7 @@ from sandbox.runner.spare import Spare
 ENTRY = "tests.hostile.weakened"
 PACKAGES = ("sandbox", "tests")
 MEMORY_BYTES = 1 << 30
-ANSWER_S = 3.0
-PROBES_S = 10.0
+PROBES_S = 30.0
 LIMITS = Begin(cpu_s=10.0, output_bytes=1 << 20, address_space_bytes=1 << 40)
 Defence = Callable[[int], None]
 KERNEL = b"attention_kernel = None\n"
@@ -54,20 +54,32 @@ class Ready(Struct, frozen=True, tag="weakened-ready"):
 
 
 class Try(Struct, frozen=True, tag="try"):
-    """Let a student import `source`, confined without the defences in `without`."""
+    """Let a student import `source`, confined without the defences in `without`.
+
+    It has `answer_s` seconds to answer.
+    """
 
     source: bytes
     without: list[str]
+    answer_s: float
 
 
 class Outcome(Struct, frozen=True, tag="outcome"):
-    """What came of it: "" when the program found nothing to object to, else what it said.
-
-    `failed_probes` are the probes at a box's start that notice that something was left out.
-    """
+    """What came of it: "" when the program found nothing to object to, else what it said."""
 
     objection: str
-    failed_probes: list[str]
+
+
+class Probe(Struct, frozen=True, tag="probe"):
+    """Let a student be probed who is confined without the defences in `without`."""
+
+    without: list[str]
+
+
+class Probed(Struct, frozen=True, tag="probed"):
+    """The names of the probes that notice that something was left out."""
+
+    failed: list[str]
 
 
 def main(_box_id: str, control_in_fd: int, control_out_fd: int) -> NoReturn:
@@ -81,16 +93,16 @@ def main(_box_id: str, control_in_fd: int, control_out_fd: int) -> NoReturn:
     control.send(Ready())
     while True:
         try:
-            asked, _ = control.receive(Try)
+            asked, _ = control.receive(Try | Probe)
         except ChannelError:
             sys.exit(0)
         defences.leave_out(asked.without)
         nested = "namespaces" not in asked.without
-        outcome = Outcome(
-            objection=_import(box, asked.source, nested=nested),
-            failed_probes=_failed_probes(box, nested=nested),
-        )
-        control.send(outcome)
+        match asked:
+            case Try():
+                control.send(Outcome(_import(box, asked, nested=nested)))
+            case Probe():
+                control.send(Probed(_failed_probes(box, nested=nested)))
 
 
 class _Defences:
@@ -120,10 +132,10 @@ def _nothing(_number: int) -> None:
     """In place of a defence."""
 
 
-def _import(box: Surroundings, source: bytes, *, nested: bool) -> str:
+def _import(box: Surroundings, asked: Try, *, nested: bool) -> str:
     """What the program objects to while it is imported, or how else it fails to answer."""
     try:
-        reply = _answer(box, student.serve, nested=nested, ask=source)
+        reply = _answer(box, student.serve, asked, nested=nested)
     except ChannelError as error:
         return f"no answer: {error}"
     match reply:
@@ -135,16 +147,17 @@ def _import(box: Surroundings, source: bytes, *, nested: bool) -> str:
             return f"answered {reply}"
 
 
-def _answer(box: Surroundings, program: Program, *, nested: bool, ask: bytes) -> Reply:
+def _answer(box: Surroundings, program: Program, asked: Try, *, nested: bool) -> Reply:
     spare = Spare(box, program, nested=nested)
     try:
         if (broken := spare.wait_ready()) is not None:
             raise SystemExit(broken.reason)
         spare.begin(LIMITS)
         connection = Connection(spare.connection, MAX_RESULT_BYTES)
-        connection.send(Load({"solution.py": ask}, Setting("solution.py", provided=KERNEL), 0))
+        setting = Setting("solution.py", provided=KERNEL)
+        connection.send(Load({"solution.py": asked.source}, setting, 0))
         reply: Reply
-        reply, _ = connection.receive(Reply, time.monotonic() + ANSWER_S)
+        reply, _ = connection.receive(Reply, time.monotonic() + asked.answer_s)
         return reply
     finally:
         spare.destroy()

@@ -29,9 +29,13 @@ def grader_box(judge: Judge) -> Box:
 
 
 def reserve_box(judge: Judge) -> Box:
-    assert judge._reserve is not None
-    box = judge._reserve._warm
-    assert box is not None
+    """The warm one; while the keeper asks it whether it is there, nobody else has it."""
+    reserve = judge._reserve
+    assert reserve is not None
+    deadline = time.monotonic() + SOON_S
+    while (box := reserve._warm) is None:
+        assert time.monotonic() < deadline, "the reserve is not warm"
+        time.sleep(0.02)
     return box
 
 

@@ -24,15 +24,21 @@ T1 = FILES["checks/test_t1_oracle.py"]
 MUTANTS = FILES["mutants.toml"]
 
 
+@pytest.fixture(scope="module")
+def answers() -> Memory:
+    """What is found out about parts of the folder that a test does not change."""
+    return Memory()
+
+
 @pytest.fixture
-def prove(warm_judge: Judge, tmp_path: Path) -> Prove:
-    def run(*, seeds: int = 5, **changed: str) -> Proof:
+def prove(warm_judge: Judge, answers: Memory, tmp_path: Path) -> Prove:
+    def run(*, seeds: int = 2, **changed: str) -> Proof:
         folder = write_problem(tmp_path, **changed)
         try:
             problem = load_problem(folder)
         except ProblemError as error:
             return invalid_folder(folder.name, str(folder), error)
-        return Prover(warm_judge, seeds=seeds).prove(problem)
+        return Prover(warm_judge, seeds=seeds, cache=answers).prove(problem)
 
     return run
 
@@ -195,19 +201,19 @@ def test_a_hint_that_leaks(prove: Prove) -> None:
     assert where(finding) == ("mutants.toml", line_of(leak, "hint ="))
 
 
-def test_a_reference_that_is_wrong_on_one_seed_in_forty(prove: Prove) -> None:
-    # Of the first numbers that the seeds 0 to 39 draw, only that of seed 38 is above 1.9.
+def test_a_reference_that_is_wrong_on_one_seed_in_ten(prove: Prove) -> None:
+    # Of the first numbers that the seeds 0 to 9 draw, only that of seed 2 is above 1.6.
     right = "return 2 * x"
-    rare = f"{right} if x.flatten()[0] < 1.9 else x\n"
+    rare = f"{right} if x.flatten()[0] < 1.6 else x\n"
     proof = prove(
-        seeds=40,
+        seeds=10,
         reference_py=FILES["reference.py"].replace(f"{right}\n", rare),
         mutants_toml=MUTANTS.replace(f"{right}\n", rare),
     )
     finding = finding_in(proof, CaseKind.REFERENCE, "seeds")
     assert where(finding) == ("test_t1_oracle.py", line_of(T1, "def test_values"))
-    assert "1 of 40 seeds (38)" in finding.message
-    assert "--seed 38" in finding.remedy
+    assert "1 of 10 seeds (2)" in finding.message
+    assert "--seed 2" in finding.remedy
 
 
 def test_a_bad_toml_key(prove: Prove) -> None:
@@ -243,11 +249,10 @@ def test_two_pitfalls_that_no_check_tells_apart(prove: Prove) -> None:
 
 
 def test_a_limit_that_the_reference_nearly_needs(prove: Prove) -> None:
-    slow = T1.replace("    x = rng", "    import time; time.sleep(0.3)\n    x = rng")
-    manifest = FILES["problem.toml"].replace("wall_s = 5.0", "wall_s = 1.0")
-    finding = finding_in(
-        prove(checks_test_t1_oracle_py=slow, problem_toml=manifest), CaseKind.TIME, "limits"
-    )
+    slow = "import time\n\n" + T1 + "    time.sleep(0.3)  # over what is right alone\n"
+    manifest = FILES["problem.toml"].replace("wall_s = 5.0", "wall_s = 1.4")
+    proof = prove(seeds=1, checks_test_t1_oracle_py=slow, problem_toml=manifest)
+    finding = finding_in(proof, CaseKind.TIME, "limits")
     assert where(finding) == ("problem.toml", line_of(manifest, "wall_s"))
 
 

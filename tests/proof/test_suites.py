@@ -18,6 +18,10 @@ def graded(judge: Judge, suite: bytes) -> Result:
     return judge.judge(PROBLEM, {"tests/test_own.py": suite}, kind="tests")
 
 
+# A sandbox shows in how a suite is run, which the others see in both, and not in what it notices.
+in_one_sandbox = pytest.mark.parametrize("launcher", ["bwrap"], indirect=True)
+
+
 def suite(name: str) -> bytes:
     return PROBLEM.contents[f"suites/{name}.py"]
 
@@ -30,6 +34,7 @@ def test_a_good_suite_scores_everything(warm_judge: Judge) -> None:
     assert [chart.id for chart in result.charts] == ["mutants"]
 
 
+@in_one_sandbox
 def test_a_suite_that_misses_what_the_chapter_is_about_fails_above_the_threshold(
     warm_judge: Judge,
 ) -> None:
@@ -57,6 +62,7 @@ def test_a_suite_that_is_no_test_is_refused(
     assert result.score == 0
 
 
+@in_one_sandbox
 def test_what_the_starter_tests_passes_and_is_not_enough(warm_judge: Judge) -> None:
     result = graded(warm_judge, PROBLEM.starter(PROBLEM.files[1]))
     assert result.verdict is Verdict.WA

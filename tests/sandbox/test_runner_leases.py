@@ -295,27 +295,23 @@ def test_a_second_grader_waits_for_the_first(box: Box, folder: SharedDir) -> Non
     second.close()
 
 
-def test_the_box_ends_with_its_control_channel(bwrap: Launcher, folder: SharedDir) -> None:
-    with runner_box(bwrap, folder) as box:
-        grader = Grader(box, folder)
-        student = grader.take().loaded(ADD_ONE)
-        box.kill()
-        with pytest.raises(ConnectionLost):
-            student.connection.receive(Returned, soon())
-        grader.close()
+@pytest.mark.parametrize("bwrap", ["bwrap"], indirect=True)
+def test_what_the_watchdog_ends_has_run_out_of_memory(box: Box, grader: Grader) -> None:
+    box.set_memory_limit(1 << 30)
+    student = grader.take().loaded("def f():\n    global kept\n    kept = b'x' * (400 << 20)\n")
+    assert value_of(student.call()) is None
+    box.set_memory_limit(400 << 20)
+    report = grader.report()
+    assert (report.ended, report.signal) == ("memory", signal.SIGKILL)
+    box.set_memory_limit(MEMORY_BYTES)
+    assert value_of(grader.take().loaded(ADD_ONE).call(1)) == 2
 
 
-def test_what_the_watchdog_ends_has_run_out_of_memory() -> None:
-    launcher = make_launcher("bwrap")
-    with launcher.shared_dir() as folder, runner_box(launcher, folder) as box:
-        grader = Grader(box, folder)
-        box.set_memory_limit(1 << 30)
-        student = grader.take().loaded("def f():\n    global kept\n    kept = b'x' * (400 << 20)\n")
-        assert value_of(student.call()) is None
-        box.set_memory_limit(400 << 20)
-        report = grader.report()
-        assert (report.ended, report.signal) == ("memory", signal.SIGKILL)
-        box.set_memory_limit(MEMORY_BYTES)
-        assert value_of(grader.take().loaded(ADD_ONE).call(1)) == 2
-        grader.close()
-    launcher.close()
+def test_the_box_ends_with_its_control_channel(box: Box, folder: SharedDir) -> None:
+    # The last of the module: the others share this box.
+    grader = Grader(box, folder)
+    student = grader.take().loaded(ADD_ONE)
+    box.kill()
+    with pytest.raises(ConnectionLost):
+        student.connection.receive(Returned, soon())
+    grader.close()

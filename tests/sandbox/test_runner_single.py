@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from sandbox.boxes import Box, Launcher, Mode, SharedDir
+from sandbox.boxes import SHARED_FOLDER, Box, Launcher, Mode, SharedDir
 from sandbox.protocol import Probe, Returned, TryMemory
+from tests.sandbox.boxes import Obedient
 from tests.sandbox.conftest import make_launcher
 from tests.sandbox.leases import Grader, runner_box, soon
 
@@ -23,6 +24,13 @@ def f(folders):
         except OSError:
             pass
     return left
+"""
+# What a runner has, and a box that is quickly there can have as well.
+HAS_A_SOCKET = f"""
+import os, socket
+if "JUDGE_LISTENER_FD" not in os.environ:  # else the launcher has made it
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind("{SHARED_FOLDER}/" + box_id + ".sock")
 """
 
 
@@ -41,8 +49,13 @@ def folder(single: Launcher) -> Iterator[SharedDir]:
 
 @pytest.fixture(scope="module")
 def box(single: Launcher, folder: SharedDir) -> Iterator[Box]:
-    with runner_box(single, folder), runner_box(single, folder) as box:  # it has a neighbour
-        yield box
+    neighbour = Obedient(single, folder)
+    try:
+        assert neighbour.run(HAS_A_SOCKET) == ""
+        with runner_box(single, folder) as box:
+            yield box
+    finally:
+        neighbour.box.kill()
 
 
 def test_a_single_box_says_why_and_its_defences_hold(single: Launcher, box: Box) -> None:

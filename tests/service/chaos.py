@@ -5,7 +5,9 @@
 It goes on until both numbers are reached. It brings its own database and its own problem, and says
 at the end what came of it. A worker is
 killed only while what it judges has not been tried too often: the third loss of one submission is
-a JE by design, and would tell nothing.
+a JE by design, and would tell nothing. Where a number of kills is to be reached, nothing is handed
+in while a successor starts: the workers that are left judge what there is, and the start is what
+one waits for.
 """
 
 from __future__ import annotations
@@ -39,11 +41,11 @@ KNOWN = (  # submissions with their verdicts
     (b"def double(x:\n", Verdict.CE),
     (b"import time\n\ndef double(x):\n    time.sleep(0.4)\n    return 2 * x\n", Verdict.AC),
 )
-WAITING = 8  # submissions at once
+WAITING = 10  # submissions at once
 LOOK_S = 0.1
-STUCK_S = 60.0
+STUCK_S = 60.0  # and as long as boxes take to start, should some have to
 KILL_AFTER_S = (0.5, 2.5)  # between one act of violence and the first moment for the next
-SPARED_S = 120.0  # without a worker to kill, where one should be
+SPARED_S = 240.0  # without a worker to kill, where one should be
 
 
 @dataclass
@@ -78,6 +80,7 @@ class Chaos:
         self._submissions = submissions
         self._kills = kills
         self._random = random.Random(seed)
+        self._stuck_s = STUCK_S + crew.start_s
         self._expected: dict[str, Verdict] = {}
         self._since: dict[str, float] = {}
         self._killed_at_s = time.monotonic()
@@ -111,12 +114,17 @@ class Chaos:
         return True
 
     def _hand_in(self) -> None:
+        if self._waits_for_a_victim():
+            return
         while len(self._since) < WAITING and self._goes_on():
             source, verdict = self._random.choice(KNOWN)
             submission = self._desk.submit(source)
             self._expected[submission] = verdict
             self.report.submissions += 1
             self._since[submission] = time.monotonic()
+
+    def _waits_for_a_victim(self) -> bool:
+        return self.report.kills < self._kills and not self._victims()
 
     def _collect(self) -> None:
         finished = self._desk.query(
@@ -127,17 +135,16 @@ class Chaos:
         for (submission,) in finished:
             took_s = time.monotonic() - self._since.pop(submission)
             self.report.longest_s = max(self.report.longest_s, took_s)
-        stuck = [each for each, since in self._since.items() if time.monotonic() > since + STUCK_S]
+        late = time.monotonic() - self._stuck_s
+        stuck = [each for each, since in self._since.items() if since < late]
         if stuck:
-            raise TimeoutError(f"no verdict after {STUCK_S:g} s: {stuck}")
+            raise TimeoutError(f"no verdict after {self._stuck_s:.0f} s: {stuck}")
 
     # --- violence --------------------------------------------------------------------------------
 
     def _strike(self) -> bool:
         """Kill something; False when this is not the moment."""
-        victims = [worker for worker in self._crew.workers if worker.said("warm after")]
-        if len(victims) < min(2, len(self._crew.workers)):
-            return False  # somebody has to be there, or how long it takes tells nothing
+        victims = self._victims()
         self._random.shuffle(victims)
         for victim in victims:
             if self._random.random() < 0.3 and self._take_box(victim):
@@ -148,6 +155,11 @@ class Chaos:
                 self._killed_at_s = time.monotonic()
                 return True
         return False
+
+    def _victims(self) -> list[WorkerProcess]:
+        """The warm workers, unless there would be none left when one is killed."""
+        warm = [worker for worker in self._crew.workers if worker.said("warm after")]
+        return warm if len(warm) >= min(2, len(self._crew.workers)) else []
 
     def _may_be_killed(self, worker: WorkerProcess) -> bool:
         tried = self._desk.query(

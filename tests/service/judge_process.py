@@ -22,6 +22,7 @@ PATIENCE_S = 60.0
 END_S = 30.0  # for a process that was asked to end and has something to finish
 KERNEL_S = 2.0
 LOOK_S = 0.02
+ASK_S = 0.25
 
 
 class Running:
@@ -93,16 +94,19 @@ class Running:
         lines = self.log.splitlines()
         return [json.loads(line) for line in lines if not line.startswith("judge: ")]
 
-    def wait_for(self, holds: Callable[[], bool], patience_s: float = PATIENCE_S) -> None:
+    def wait_for(
+        self, holds: Callable[[], bool], patience_s: float = PATIENCE_S, look_s: float = LOOK_S
+    ) -> None:
         deadline = time.monotonic() + patience_s
         while not holds():
             assert self.alive, self.log
             assert time.monotonic() < deadline, f"not within {patience_s:g} s\n{self.log}"
-            time.sleep(LOOK_S)
+            time.sleep(look_s)
 
     def wait_until_ready(self) -> None:
+        """Asks seldom: to answer takes it time in which its boxes could start."""
         with Client(self.address) as client:
-            self.wait_for(client.ready)
+            self.wait_for(client.ready, look_s=ASK_S)
 
     def terminate(self) -> None:
         self._process.send_signal(signal.SIGTERM)

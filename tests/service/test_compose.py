@@ -29,10 +29,11 @@ from sandbox.image import Base
 
 ROOT = Path(__file__).parents[2]
 SLUG = "multi-head-attention"
-WORKERS = 3
+WORKERS = 2
 ENGINE_SOCKET = "/var/run/docker.sock"
-WARM_S = 180.0  # three workers on two busy processors import torch nine times
-VERDICT_S = 120.0
+WARM_S = 300.0  # two workers on two busy processors import torch six times
+VERDICT_S = 240.0
+NAP = b"\n\nimport time\n\ntime.sleep(2)\n"  # of a submission, when it is imported
 
 
 # --- the stack ------------------------------------------------------------------------------------
@@ -242,13 +243,17 @@ def test_a_worker_killed_while_it_judges_costs_no_verdict_and_its_boxes_are_remo
     stack: Stack,
 ) -> None:
     right, wrong = answers()
-    submissions = [stack.submit(source) for source in (right, wrong) * 6]
     victim = stack.containers("worker")[0]
-    wait_until(lambda: stack.state(submissions[0]) != "queued", 20, "nothing is judged")
     (earlier,) = set(left_from(victim))
+    # More of them than workers, and slow ones first: so all workers are judging for seconds.
+    submissions = [stack.submit(source + NAP) for source in (right, wrong) * WORKERS]
+    running = submissions[:WORKERS]
+    wait_until(
+        lambda: all(stack.state(each) != "queued" for each in running), 60, "not all are judging"
+    )
     run("docker", "kill", "--signal", "KILL", victim)
     assert not stack.finished(submissions[-1]), "it was killed too late to tell"
-    assert stack.verdicts(submissions) == ["AC", "WA"] * 6
+    assert stack.verdicts(submissions) == ["AC", "WA"] * WORKERS
     stack.up()
     wait_until(lambda: earlier not in left_from(victim), WARM_S, "boxes of the killed are left")
     wait_until(lambda: bool(left_from(victim)), WARM_S, "the worker did not come back")

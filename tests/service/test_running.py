@@ -27,11 +27,11 @@ from tests.service.faults.desk import RIGHT
 from tests.service.judge_process import LOOK_S, PATIENCE_S, Running, command_of, wait_for_end
 from tests.small_problem import FILES, MANIFEST, write_problem
 
-AT_ONCE_S = 8.0  # ... that was asked twice, or has nothing to finish
-PAGES_S = 10.0  # until a changed problem is served
-LONG_S = 12.0
+AT_ONCE_S = 20.0  # until the end of one that was asked twice, or has nothing to finish
+PAGES_S = 30.0  # until a changed problem is served
+LONG_S = 24.0
 ORACLE = "checks/test_t1_oracle.py"
-NAP = b"import time\n\ndef double(x):\n    time.sleep(0.5)\n    return x + x\n"
+NAP = b"import time\n\ndef double(x):\n    time.sleep(1.5)\n    return x + x\n"
 RIGHT_IF_SHORT = b"def double(x):\n    return x + x if len(x) < 10 else x\n"
 PASSWORD = "not-for-everybody"
 
@@ -42,11 +42,11 @@ class Home:
     def __init__(self, folder: Path) -> None:
         self.data = folder / "data"
         self.problems = folder / "problems"
-        self._logs = folder / "logs"
+        self.logs = folder / "logs"
         self._temporary = folder / "tmp"
-        for made in (self.problems, self._logs, self._temporary):
+        for made in (self.problems, self.logs, self._temporary):
             made.mkdir()
-        manifest = MANIFEST.replace("wall_s = 5.0", "wall_s = 20.0")
+        manifest = MANIFEST.replace("wall_s = 5.0", "wall_s = 40.0")
         write_problem(self.problems, problem_toml=manifest)
         (self.problems / "tracks.toml").write_text(
             '[[tracks]]\nid = "papers"\ntitle = "Papers"\nsummary = "From papers."\n'
@@ -63,8 +63,8 @@ class Home:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._server is not None:
-            self._server.__exit__(kind, error, trace)
+        del kind, error, trace
+        self.end()
 
     def start(self, *arguments: str, **settings: str) -> Running:
         """A command on this home. Whoever starts it ends it."""
@@ -77,21 +77,32 @@ class Home:
             "JUDGE_LOG": "json",
             "TMPDIR": str(self._temporary),
         }
-        return Running(arguments, self._logs / f"{self._started}.log", own | settings)
+        return Running(arguments, self.logs / f"{self._started}.log", own | settings)
 
     def serve(self, *options: str, **settings: str) -> Running:
         return self.start("serve", "--port", "0", *options, **settings)
 
+    def begin(self) -> Running:
+        """A new server for all tests, whose boxes are still cold."""
+        self.end()
+        self._server = self.serve()
+        return self._server
+
     def warm(self) -> Running:
         """The server of this home that can judge; started where there is none."""
-        if self._server is not None:
+        if self._server is not None and self._server.alive:
             with Client(self._server.address) as client:
-                if self._server.alive and client.ready():
+                if client.ready():
                     return self._server
+        server = self.begin()
+        server.wait_until_ready()
+        return server
+
+    def end(self) -> None:
+        """End that server, so that others can have its database."""
+        if self._server is not None:
             self._server.__exit__(None, None, None)
-        self._server = self.serve()
-        self._server.wait_until_ready()
-        return self._server
+            self._server = None
 
     def require_nothing_left(self, family: set[int]) -> None:
         """Neither processes, nor what tells of a database that runs, nor what boxes meet in."""
@@ -104,13 +115,6 @@ class Home:
 @pytest.fixture(scope="module")
 def home() -> Iterator[Home]:
     """A home whose server the tests share."""
-    with new_home() as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def home_of_many() -> Iterator[Home]:
-    """A home for servers that follow one another."""
     with new_home() as made:
         yield made
 
@@ -151,6 +155,18 @@ MOMENTS: dict[str, Callable[[Running], bool]] = {
 # --- starting -------------------------------------------------------------------------------------
 
 
+def test_submission_made_before_boxes_are_warm_is_judged(home: Home) -> None:
+    server = home.begin()
+    with Client(server.address) as client:
+        early = client.submit("double", {"solution.py": RIGHT})
+        told: Counter[str] = Counter()
+        while not (readiness := ready(server)).ready:
+            told.update(readiness.reasons)
+            time.sleep(LOOK_S)
+        assert any(reason.endswith("is waiting: its boxes are starting.") for reason in told), told
+        require_one_verdict(client, early)
+
+
 def test_serve_says_what_runs_where(service: Running, home: Home) -> None:
     said = [line for line in service.log.splitlines() if line.startswith("judge: ")]
     database, problems, serving, *rest = said[-5:]
@@ -159,36 +175,8 @@ def test_serve_says_what_runs_where(service: Running, home: Home) -> None:
     assert re.fullmatch(r"judge: serving http://127\.0\.0\.1:\d+ \(Ctrl-C ends\)", serving)
     assert re.match(r"judge: sandbox bwrap: \w+", rest[0])
     assert re.fullmatch(r"judge: worker: 1 slot, warm after \d+\.\d s", rest[1])
-
-
-def test_submission_made_before_boxes_are_warm_is_judged(fresh: Home) -> None:
-    with fresh.serve() as server, Client(server.address) as client:
-        early = client.submit("double", {"solution.py": RIGHT})
-        told: Counter[str] = Counter()
-        while not (readiness := ready(server)).ready:
-            told.update(readiness.reasons)
-            time.sleep(LOOK_S)
-        assert any(reason.endswith("is waiting: its boxes are starting.") for reason in told), told
-        require_one_verdict(client, early)
-        assert f"judge: Creating a database in {fresh.data}" in server.log
-
-
-def test_work_joins_the_database_of_a_serve_on_this_machine(fresh: Home) -> None:
-    with fresh.serve("--no-worker") as server, Client(server.address) as client:
-        assert "judge: worker: none in this process" in server.log
-        assert ready(server).reasons == ["No worker is running: start `judge work`."]
-        submission = client.submit("double", {"solution.py": RIGHT})
-        with fresh.start("work") as worker:
-            require_one_verdict(client, submission)
-            boxes = worker.family()
-            worker.terminate()
-            assert worker.status() == 0, worker.log
-        assert ready(server).reasons == ["No worker is running: start `judge work`."]
-        database = server.family()
-        server.terminate()
-        assert server.status() == 0, server.log
-        assert boxes
-        fresh.require_nothing_left(boxes | database)
+    first = (home.logs / "1.log").read_text()
+    assert f"judge: Creating a database in {home.data}" in first
 
 
 def test_work_without_anything_to_work_for_says_what_to_do(fresh: Home) -> None:
@@ -242,15 +230,6 @@ def test_database_that_does_not_answer_is_told_without_its_password(
             assert f"{where} cannot be used: " in process.log
             assert PASSWORD not in process.log
             assert "Traceback" not in process.log, process.log
-
-
-def test_sandbox_that_cannot_be_had_ends_the_server(fresh: Home) -> None:
-    with fresh.serve(JUDGE_BWRAP="/bin/false") as server:
-        family = watched_to_the_end(server, PATIENCE_S)
-        assert server.status() == 3
-    assert "judge: bubblewrap cannot" in server.log
-    assert "Traceback" not in server.log, server.log
-    fresh.require_nothing_left(family)
 
 
 # --- running --------------------------------------------------------------------------------------
@@ -307,7 +286,9 @@ def test_asked_to_end_it_ends_streams_and_finishes_what_runs(service: Running, h
         require_one_verdict(client, submission)
 
 
-def test_asked_twice_it_gives_back_what_runs_and_ends(service: Running, home: Home) -> None:
+def test_asked_twice_it_gives_back_what_runs_and_another_worker_judges_it(
+    service: Running, home: Home
+) -> None:
     with Client(service.address) as client:
         # Not for a time but until a time: so it is quick when it is judged again.
         until = time.time() + LONG_S
@@ -321,20 +302,50 @@ def test_asked_twice_it_gives_back_what_runs_and_ends(service: Running, home: Ho
         assert time.time() < until
     assert "Traceback" not in service.log, service.log
     home.require_nothing_left(family)
-    with Client(home.warm().address) as client:
-        require_one_verdict(client, submission)
+    require_work_joins(home, submission)
+
+
+def require_work_joins(home: Home, waiting: str) -> None:
+    """A `judge work` judges for a `judge serve --no-worker` on this machine, and ends before it."""
+    with home.serve("--no-worker") as server, Client(server.address) as client:
+        assert "judge: worker: none in this process" in server.log
+        assert ready(server).reasons == ["No worker is running: start `judge work`."]
+        submission = client.submit("double", {"solution.py": RIGHT})
+        with home.start("work") as worker:
+            require_one_verdict(client, waiting)
+            require_one_verdict(client, submission)
+            boxes = worker.family()
+            worker.terminate()
+            assert worker.status() == 0, worker.log
+        assert ready(server).reasons == ["No worker is running: start `judge work`."]
+        database = server.family()
+        server.terminate()
+        assert server.status() == 0, server.log
+        assert boxes
+        home.require_nothing_left(boxes | database)
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_asked_to_end_while_boxes_start_it_ends_at_once(moment: str, home_of_many: Home) -> None:
-    with home_of_many.serve() as server:
+def test_asked_to_end_while_boxes_start_it_ends_at_once(moment: str, home: Home) -> None:
+    home.end()
+    with home.serve() as server:
         server.wait_for(partial(MOMENTS[moment], server))
-        assert "warm after" not in server.log
         server.terminate()
         family = watched_to_the_end(server, AT_ONCE_S)
         assert server.status() == 0, server.log
+    assert "warm after" not in server.log
     assert "Traceback" not in server.log, server.log
-    home_of_many.require_nothing_left(family)
+    home.require_nothing_left(family)
+
+
+def test_sandbox_that_cannot_be_had_ends_the_server(home: Home) -> None:
+    home.end()
+    with home.serve(JUDGE_BWRAP="/bin/false") as server:
+        family = watched_to_the_end(server, PATIENCE_S)
+        assert server.status() == 3
+    assert "judge: bubblewrap cannot" in server.log
+    assert "Traceback" not in server.log, server.log
+    home.require_nothing_left(family)
 
 
 # --- asking ---------------------------------------------------------------------------------------

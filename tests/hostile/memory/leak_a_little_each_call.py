@@ -1,12 +1,12 @@
 # verdict: AC, MLE
-"""Right answers that keep a few megabytes of each call."""
+"""Right answers that keep eight megabytes of each call."""
 
 kept = []
 honest = attention_kernel
 
 
 def attention_kernel(q, k, v, mask=None):
-    kept.append(b"x" * (2 << 20))
+    kept.append(b"x" * (8 << 20))
     return honest(q, k, v, mask)
 
 

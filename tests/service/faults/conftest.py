@@ -20,7 +20,7 @@ from tests.small_problem import MANIFEST, write_problem
 @pytest.fixture(scope="package")
 def slow_problem(tmp_path_factory: pytest.TempPathFactory) -> Problem:
     """The small problem, with time to sleep in."""
-    manifest = MANIFEST.replace("wall_s = 5.0", "wall_s = 20.0")
+    manifest = MANIFEST.replace("wall_s = 5.0", "wall_s = 12.0")
     return load_problem(write_problem(tmp_path_factory.mktemp("problem"), problem_toml=manifest))
 
 

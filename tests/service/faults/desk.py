@@ -106,13 +106,20 @@ class Desk:
     def wait_until_idle(self) -> None:
         wait_until(lambda: self.query("SELECT count(*) FROM procrastinate_jobs") == [(0,)])
 
-    def wait_for_lock(self, table: str) -> None:
-        """Until somebody waits for a row of the table."""
+    def wait_for_acknowledgement(self, judging: int) -> None:
+        """Until its job is done."""
+        left: LiteralString = (
+            "SELECT count(*) FROM procrastinate_jobs WHERE args ->> 'judging' = %s"
+        )
+        wait_until(lambda: self.query(left, str(judging)) == [(0,)])
+
+    def wait_for_lock(self, table: str, waiters: int = 1) -> None:
+        """Until somebody waits for a row of the table, or so many do."""
         blocked: LiteralString = (
-            "SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+            "SELECT count(*) >= %s FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
             " AND datname = current_database() AND query ILIKE %s"
         )
-        wait_until(lambda: self.query(blocked, f"%{table}%") == [(True,)])
+        wait_until(lambda: self.query(blocked, waiters, f"%{table}%") == [(True,)])
 
     def _wait(
         self, submission: str, holds: Callable[[], bool], patience_s: float = PATIENCE_S

@@ -7,10 +7,10 @@ from pathlib import Path
 from tests.service.chaos import run_chaos
 
 SUBMISSIONS = 50
-KILLS = 8
+KILLS = 4
 
 
-def test_fifty_submissions_and_more_survive_eight_killed_workers(
+def test_fifty_submissions_and_more_survive_four_killed_workers(
     database_url: str, tmp_path: Path
 ) -> None:
     report = run_chaos(tmp_path, SUBMISSIONS, KILLS, database_url=database_url)

@@ -28,6 +28,17 @@ def module_url(server: OwnServer) -> str:
     return server.url
 
 
+@pytest.fixture(scope="module")
+def module_crew(
+    module_url: str, module_desk: Desk, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Crew]:
+    """One worker that can do two things at once."""
+    logs = tmp_path_factory.mktemp("workers")
+    with Crew(module_url, logs, size=1, slots=2) as crew:
+        module_desk.wait_until_idle()  # the problem is prepared
+        yield crew
+
+
 def away_for_a_while(server: OwnServer) -> None:
     server.crash()
     time.sleep(AWAY_S)
