@@ -83,7 +83,7 @@ Event = Annotated[
     TierStarted | CheckFinished | ChartDrawn | TierFinished | MutantFinished | Restarted | Finished,
     Field(discriminator="type"),
 ]
-EVENT: TypeAdapter[Event] = TypeAdapter(Event)
+EVENTS: TypeAdapter[list[Event]] = TypeAdapter(list[Event])
 
 
 class Queued(Record):

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from judge.events import EVENT, Event
+from judge.events import EVENTS, Event
 from judge.faults import BrokenChecks, JobEnded, Lost, NotStarted, RunnerLost
 from judge.grader.messages import (
     CheckCard,
@@ -123,7 +123,7 @@ class GraderBox:
                 received = _next(inbox, patience_s)
                 match received.message:
                     case JobEvent(last=last):
-                        yield EVENT.validate_json(received.payload)
+                        yield from EVENTS.validate_json(received.payload)
                         if last:
                             return
                     case JobLost(reason=reason, by_runner=by_runner):

@@ -651,11 +651,11 @@ class Connection:
             raise
         return message, descriptors
 
-    def pending(self) -> bool:
-        """True when bytes wait to be read, or the peer is gone."""
+    def pending(self, within_s: float = 0.0) -> bool:
+        """True when bytes wait to be read, or do so within a time, or the peer is gone."""
         poller = select.poll()
         poller.register(self._read_fd, select.POLLIN)
-        return bool(poller.poll(0))
+        return bool(poller.poll(within_s * 1000))
 
     def close(self) -> None:
         """Close the stream."""

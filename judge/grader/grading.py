@@ -14,7 +14,7 @@ import hashlib
 import re
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,7 +34,6 @@ from judge.checks.submission import Submission
 from judge.events import (
     ChartDrawn,
     CheckFinished,
-    Event,
     Finished,
     TierFinished,
     TierStarted,
@@ -44,6 +43,7 @@ from judge.grader.messages import REFERENCE, CheckCard, GraderTier, Job, Problem
 from judge.grader.patience import OutOfPatience, interrupted_after
 from judge.grader.remote import CallRecord, RemoteSubmission
 from judge.grader.runner import Runner, RunnerFault, RunnerUnavailable, raised_words
+from judge.grader.sink import EventSink
 from judge.results import Chart, CheckResult, Detail, Diagnosis, Frame, Output
 from judge.scratch import SCRATCH_FILE, SCRATCH_TIER, scratch_check, scratch_events
 from judge.verdicts import Verdict, first_failing
@@ -206,7 +206,7 @@ class Grading:
         checks: Checks,
         runner_of_checks: CheckRunner,
         job: Job,
-        emit: Callable[[Event], None],
+        emit: EventSink,
     ) -> None:
         self._checks = checks
         self._pack = checks.pack
@@ -416,7 +416,7 @@ class Grading:
     def _ready_runner(self) -> Runner:
         if self._runner is None:
             with self._span("runner"):
-                self._runner = Runner(self._job)
+                self._runner = Runner(self._job, self._emit.flush)
             try:
                 self._load_into(self._runner)
             except RunnerFault:

@@ -259,7 +259,7 @@ class ProblemBroken(Struct, frozen=True, tag="broken"):
 
 
 class JobEvent(Struct, frozen=True, tag="event"):
-    """One `judge.events` event of a job, as JSON in the payload; `last` ends the job."""
+    """The next `judge.events` events of a job, as a JSON list in the payload; `last` ends it."""
 
     id: str
     last: bool
@@ -292,9 +292,9 @@ class ChildStarted(Struct, frozen=True, tag="child"):
 
 
 class ChildEvent(Struct, frozen=True, tag="child-event"):
-    """An event of the job, as JSON in the payload; `last` is true for `Finished`.
+    """Events of the job, as a JSON list in the payload; `last` is true if it ends in `Finished`.
 
-    The one event of a rehearsal is a `Rehearsed`, msgpack-encoded.
+    The payload of a rehearsal is a `Rehearsed`, msgpack-encoded.
     """
 
     last: bool

@@ -17,16 +17,17 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from msgspec import structs
 
-from judge.events import ChartDrawn, Event, Finished, MutantFinished, TierStarted
+from judge.events import ChartDrawn, Finished, MutantFinished, TierStarted
 from judge.grader.disguise import Disguises
 from judge.grader.grading import IMPORT_FACTOR
 from judge.grader.messages import Job, OwnTestsPack, ProblemPack
 from judge.grader.runner import OUT_OF_TURN, Runner, RunnerFault, RunnerUnavailable
+from judge.grader.sink import EventSink
 from judge.grader.suite_report import judge_trials, matrix_chart, tests_of
 from judge.grader.trials import Trial, variants_of
 from judge.own_tests import TESTS_TIER, suite_check, tests_events
@@ -61,7 +62,7 @@ class MutationGrading:
         own: OwnTestsPack,
         disguises: Disguises,
         job: Job,
-        emit: Callable[[Event], None],
+        emit: EventSink,
     ) -> None:
         self._pack = pack
         self._own = own
@@ -137,7 +138,7 @@ class MutationGrading:
         with self._span("disguise"):  # while the zygote makes the next child
             source = self._disguises.of(trial.variant.source, self._dice)
         with self._span("runner"):
-            runner = Runner(self._job)
+            runner = Runner(self._job, self._emit.flush)
         try:
             with self._span("import"):
                 self._load(runner, trial, source)

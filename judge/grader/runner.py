@@ -11,7 +11,7 @@ import contextlib
 import signal
 import socket
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from judge.grader.messages import Job
@@ -53,6 +53,7 @@ LEASE_PATIENCE_S = 10.0
 REPORT_PATIENCE_S = 3.0
 END_PATIENCE_S = 1.0
 OUTPUT_PATIENCE_S = 0.5
+AT_ONCE_S = 0.025
 OUT_OF_TURN = "The code answered out of turn: no usable result."
 TOO_LARGE = f"The results of one check are larger than {MAX_RESULT_BYTES >> 20} MiB."
 NOT_A_FRAME = "The code wrote to the judge's connection: no usable result."
@@ -89,12 +90,14 @@ class Runner:
     `budget_s` is the time the submission may still use; waiting for it is charged, nothing else.
     `result_bytes_left` is what the answers of one check may still hold, and is reset by it.
     `fault` is what ended its use, once something did, whoever may have caught it since.
+    `while_waiting` is called whenever an answer does not come at once.
     """
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, while_waiting: Callable[[], None]) -> None:
         self._limits = limits = job.limits
         self._request = Lease(limits.cpu_s, limits.output_bytes, job.id)
         self._lease = _connect(job.runner)
+        self._while_waiting = while_waiting
         self._next_id = 0
         self.budget_s = limits.wall_s
         self._too_slow = ""
@@ -265,6 +268,8 @@ class Runner:
             self.budget_s -= time.monotonic() - started
 
     def _receive(self, deadline: float) -> tuple[Reply, memoryview]:
+        if not self._child.pending(min(AT_ONCE_S, max(0.0, deadline - time.monotonic()))):
+            self._while_waiting()
         try:
             reply: tuple[Reply, memoryview] = self._child.receive(Reply, deadline)
         except TooLarge:

@@ -15,7 +15,6 @@ import socket
 import sys
 import traceback
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -25,7 +24,6 @@ from judge.checks.charts import Charts
 from judge.checks.current import Judging
 from judge.checks.local import LocalSubmission
 from judge.checks.marks import CheckDefinitionError, describe, line_of
-from judge.events import EVENT, Event, Finished
 from judge.grader.disguise import Disguises
 from judge.grader.grading import CheckRunner, Checks, Grading, author_line
 from judge.grader.messages import (
@@ -44,6 +42,7 @@ from judge.grader.mutation import MutationGrading
 from judge.grader.patience import OutOfPatience, interrupted_after
 from judge.grader.rehearsal import rehearse
 from judge.grader.runner import RunnerUnavailable
+from judge.grader.sink import EventSink
 from sandbox.protocol import (
     MAX_ARGUMENT_BYTES,
     Connection,
@@ -264,7 +263,7 @@ class _PausedSession:
             rehearsed = rehearse(checks, self.check_runner, job.rehearsal, job.seed)
             connection.send(ChildEvent(last=True), [encode(rehearsed)])
             return
-        emit = _EventSink(connection)
+        emit = EventSink(connection)
         own = self._pack.own_tests
         try:
             if job.tests and own is not None and self._disguises is not None:
@@ -273,16 +272,6 @@ class _PausedSession:
                 Grading(checks, self.check_runner, job, emit).run()
         except RunnerUnavailable as lost:
             connection.send(ChildLostRunner(str(lost)))
-
-
-@dataclass(frozen=True)
-class _EventSink:
-    """Sends the events of a job as JSON."""
-
-    connection: Connection
-
-    def __call__(self, event: Event) -> None:
-        self.connection.send(ChildEvent(isinstance(event, Finished)), [EVENT.dump_json(event)])
 
 
 def _be_first_to_go() -> None:
