@@ -20,6 +20,7 @@ from judge.events import EVENTS, Event
 from judge.faults import BrokenChecks, JobEnded, Lost, NotStarted, RunnerLost
 from judge.grader.messages import (
     CheckCard,
+    CloseProblem,
     FromGrader,
     GradedMutant,
     GraderReady,
@@ -50,6 +51,7 @@ OPEN_PATIENCE_S = 60.0
 CHECK_PATIENCE_FACTOR = 2.0  # of the wall limit: what one check may use for itself
 PING_PATIENCE_S = 5.0
 GRADER_BYTES = 2 << 30
+OPEN_VERSIONS = 24  # problem versions: some 35 MB each, and what jobs need has to fit in, too
 GRADER_PIDS = 512
 GRADER_TMP_BYTES = 64 << 20
 
@@ -102,9 +104,11 @@ class GraderBox:
     def open(self, problem: Problem) -> list[CheckCard]:
         """Make sure the problem version is open; its checks. Raises `BrokenChecks`, `Lost`."""
         with self._opening:
-            known = self._catalogues.get(problem.version)
+            known = self._catalogues.pop(problem.version, None)
             if known is not None:
+                self._catalogues[problem.version] = known  # the last to be closed
                 return known
+            self._make_room()
             with self._inbox(problem.version) as inbox:
                 self._send(OpenProblem(problem.version), encode(pack_of(problem)))
                 answer = _next(inbox, OPEN_PATIENCE_S).message
@@ -114,6 +118,16 @@ class GraderBox:
                 raise Lost("the grader did not open the problem")
             self._catalogues[problem.version] = answer.checks
             return answer.checks
+
+    def _make_room(self) -> None:
+        """Close the version that has not been used for longest. Raises `Lost`.
+
+        Should a job of it be about to start, that is lost, and tried again.
+        """
+        while len(self._catalogues) >= OPEN_VERSIONS:
+            oldest, *_ = self._catalogues
+            self._catalogues.pop(oldest, None)
+            self._send(CloseProblem(oldest))
 
     def judge(self, job: Job, patience_s: float) -> Iterator[Event]:
         """The events of one job, ending in `Finished`. Raises `Lost`."""

@@ -13,6 +13,7 @@ import gc
 import os
 import platform
 import selectors
+import shutil
 import signal
 import socket
 import time
@@ -30,6 +31,7 @@ from judge.grader.messages import (
     ChildEvent,
     ChildLostRunner,
     ChildStarted,
+    CloseProblem,
     FromChild,
     FromSession,
     GraderReady,
@@ -109,6 +111,8 @@ class Grader:
         match message:
             case OpenProblem():
                 self._open(msgspec.msgpack.decode(payload, type=ProblemPack))
+            case CloseProblem(version):
+                self._close(version)
             case StartJob():
                 self._start(bytes(payload))
             case Ping(id=key):
@@ -131,6 +135,14 @@ class Grader:
         self._selector.register(
             ours, selectors.EVENT_READ, lambda: self._on_session(pack.version, opened)
         )
+
+    def _close(self, version: str) -> None:
+        known = self._sessions.get(version)
+        if known is None:  # it broke meanwhile
+            return
+        self._forget_session(version, known, "its problem version was closed")
+        _kill(known.pid)
+        shutil.rmtree(PROBLEMS_FOLDER / version, ignore_errors=True)
 
     def _become_session(self, pack: ProblemPack, folder: Path, link: socket.socket) -> None:
         status = 1
@@ -192,12 +204,15 @@ class Grader:
 
     def _break_session(self, version: str, opened: _Session, broken: SessionBroken) -> None:
         self._control.send(ProblemBroken(version, broken.file, broken.line, broken.message))
-        self._selector.unregister(opened.link)
-        opened.link.close()
+        self._forget_session(version, opened, "its problem could not be opened")
+
+    def _forget_session(self, version: str, known: _Session, reason: str) -> None:
+        self._selector.unregister(known.link)
+        known.link.close()
         self._sessions.pop(version, None)
-        for encoded in opened.waiting:
+        for encoded in known.waiting:
             job = msgspec.msgpack.decode(encoded, type=Job)
-            self._control.send(JobLost(job.id, "its problem could not be opened"))
+            self._control.send(JobLost(job.id, reason))
 
     def _on_child(self, child: _Child) -> None:
         try:

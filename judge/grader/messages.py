@@ -208,6 +208,12 @@ class OpenProblem(Struct, frozen=True, tag="open"):
     version: str
 
 
+class CloseProblem(Struct, frozen=True, tag="close"):
+    """Forget a problem version; jobs of it that are under way go on."""
+
+    version: str
+
+
 class StartJob(Struct, frozen=True, tag="job"):
     """Judge the `Job` in the payload."""
 
@@ -220,7 +226,7 @@ class Ping(Struct, frozen=True, tag="ping"):
     id: str
 
 
-ToGrader = OpenProblem | StartJob | Ping
+ToGrader = OpenProblem | CloseProblem | StartJob | Ping
 
 
 class GraderReady(Struct, frozen=True, tag="ready"):

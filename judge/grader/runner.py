@@ -128,6 +128,8 @@ class Runner:
         try:
             self._lease.send(self._request)
             deadline = time.monotonic() + LEASE_PATIENCE_S
+            if not self._lease.pending(AT_ONCE_S):
+                self._while_waiting()
             _, descriptors = self._lease.receive_with_descriptors(Granted, 2, deadline)
         except (ConnectionLost, DeadlinePassed, ProtocolError) as error:
             raise RunnerUnavailable(f"the runner box gave no child: {error}") from None

@@ -1,9 +1,9 @@
 """The events of one attempt, on their way from the judge to the store.
 
-One write at a time, and each takes what has gathered meanwhile. A tier's end goes out at once,
-other events within moments: a write for each check would take processors from the checks
-themselves. `Finished` is held back, since it belongs into the transaction that stores the verdict,
-and takes along what was not written by then.
+One write at a time, and each takes what has gathered meanwhile. The end of a tier goes out at once,
+other events within a moment, and no two writes in one moment: all that a write sets going, up to
+the page, takes processors from the checks themselves. `Finished` is held back, since it belongs
+into the transaction that stores the verdict, and takes along what was not written by then.
 
 A write that failed may have happened all the same. What follows it therefore begins anew:
 `Restarted`, and all events so far.
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -21,7 +22,7 @@ from judge.service.database import DATABASE_AWAY
 from judge.service.records import Claim
 from judge.service.store import Store
 
-GATHER_S = 0.05
+GATHER_S = 0.1  # no eye sees more of ten pictures a second
 RETRY_S = 0.5
 
 
@@ -35,9 +36,10 @@ class Outbox:
         self._written = 0
         self._unsure = False
         self._lost = False
-        self._closing = False
+        self._wrote_at = 0.0
         self._news = asyncio.Event()
         self._urgent = asyncio.Event()
+        self._closed = asyncio.Event()
 
     @property
     def events(self) -> list[Event]:
@@ -51,7 +53,7 @@ class Outbox:
 
     def put(self, event: Event) -> None:
         """Take the next event; harmless once nobody writes any more."""
-        if not self._closing:
+        if not self._closed.is_set():
             self._events.append(event)
             self._news.set()
             if isinstance(event, TierFinished | Restarted):
@@ -64,7 +66,7 @@ class Outbox:
         try:
             yield
         finally:
-            self._closing = True
+            self._closed.set()
             self._news.set()
             self._urgent.set()
             await writing
@@ -90,14 +92,21 @@ class Outbox:
     async def _write(self) -> None:
         while True:
             await self._news.wait()
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._urgent.wait(), GATHER_S)
+            await self._gather()
             self._news.clear()
             self._urgent.clear()
-            if self._closing:
+            if self._closed.is_set():
                 return
             try:
                 await self._flush()
             except DATABASE_AWAY:
                 await asyncio.sleep(RETRY_S)
                 self._news.set()
+            self._wrote_at = time.monotonic()
+
+    async def _gather(self) -> None:
+        """Let a moment pass after the last write; or if it has passed, wait for a tier's end."""
+        rest_s = self._wrote_at + GATHER_S - time.monotonic()
+        waited_for, most_s = (self._closed, rest_s) if rest_s > 0 else (self._urgent, GATHER_S)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(waited_for.wait(), most_s)

@@ -113,8 +113,7 @@ async def frames(
                 new = await reader.look()
             except DATABASE_AWAY:
                 new, reader.has_more = [], False
-            for frame in new:
-                yield frame
+            yield b"".join(new)
             if not (reader.has_more or reader.is_over):
                 await bell.wait(POLL_S * max(1.0, parts.doorbell.bells / AT_EASE))
                 yield b""

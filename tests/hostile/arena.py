@@ -108,7 +108,7 @@ class Arena:
     def _met(self, case: Case, wall_s: float) -> float:
         """How long it took to judge the program, in seconds."""
         leaves_something = case.expected.runs > 1
-        whole = leaves_something or case.expected.tier == COST
+        whole = leaves_something or case.group == "cheating" or case.expected.tier == COST
         problem = self._exercise.whole if whole else self._exercise.short
         result = self._judge_source(problem, case.source(), wall_s)
         _require_expected(case, result)
