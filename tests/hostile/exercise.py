@@ -9,8 +9,9 @@ which is about half of what a right answer takes. Every tier that counts is stil
 way in which a check talks to a submission: calls by position and by name, inputs that must stay as
 they are, both precisions, masks, gradients, charts.
 
-`whole` is left as it is, for programs that aim at the measuring tier, or at what lasts from one
-process of a submission to the next: only that tier asks for fresh ones.
+`whole` is left as it is, for programs that cheat, which any check may be the one to notice, and for
+those that aim at the measuring tier, or at what lasts from one process of a submission to the next:
+only that tier asks for fresh ones.
 """
 
 from __future__ import annotations
