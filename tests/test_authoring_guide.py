@@ -15,7 +15,7 @@ import httpx
 import pytest
 import yaml
 
-from judge.cli import main
+from tests.commands import status_of
 
 ROOT = Path(__file__).parent.parent
 GUIDE = (ROOT / "docs" / "authoring.md").read_text(encoding="utf-8")
@@ -67,10 +67,7 @@ def in_this_process(command: str) -> int:
     if name == "pytest":
         return int(pytest.main([*arguments, "-p", "no:cacheprovider", "-p", "no:faulthandler"]))
     assert name == "judge"
-    with pytest.raises(SystemExit) as caught:
-        main(arguments)
-    assert caught.value.code is None or isinstance(caught.value.code, int)
-    return caught.value.code or 0
+    return status_of(*arguments)
 
 
 def preview(command: str, log: Path) -> None:

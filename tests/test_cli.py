@@ -8,39 +8,24 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import get_type_hints
 
 import pytest
 
 from judge import cli
-from judge.cli import main
 from judge.commands.terminal import console
 from judge.doctor import BoxFinding, ProblemFinding, healthy
-from judge.results import Result
 from sandbox.boxes import Launcher
 from sandbox.choose import SandboxName
 from sandbox.survey import State
+from tests.commands import Ended, run_judge
 from tests.small_problem import FILES, MANIFEST, write_problem
 
 ROOT = Path(__file__).parent.parent
 RIGHT = FILES["submissions/accepted/sum.py"]
 WRONG = "def double(x):\n    print('[red]hello[/red]')\n    return 2 * x + (x == x.max())\n"
-
-
-@dataclass(frozen=True)
-class Ended:
-    """How a command ended."""
-
-    status: int
-    out: str
-    err: str
-
-    @property
-    def results(self) -> list[Result]:
-        """The results printed by --json."""
-        return [Result.model_validate_json(line) for line in self.out.splitlines()]
 
 
 Run = Callable[..., Ended]
@@ -54,11 +39,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments: object) -> Ended:
-        with pytest.raises(SystemExit) as caught:
-            main([str(argument) for argument in arguments])
-        shown = capsys.readouterr()
-        assert caught.value.code is None or isinstance(caught.value.code, int)
-        return Ended(caught.value.code or 0, shown.out, shown.err)
+        return run_judge(capsys, *arguments)
 
     return run
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from judge.cli import main
 from tests.chapters import PLANE, STACK, chapter
+from tests.commands import run_judge
 
 GOOD_TESTS = """\
 import numpy as np
@@ -38,11 +38,8 @@ class Course:
 
     def judge(self, *arguments: str) -> tuple[int, str]:
         """Status and output of a command, which this process runs."""
-        with pytest.raises(SystemExit) as caught:
-            main(list(arguments))
-        shown = self._capsys.readouterr()
-        assert caught.value.code is None or isinstance(caught.value.code, int)
-        return caught.value.code or 0, shown.out + shown.err
+        ended = run_judge(self._capsys, *arguments)
+        return ended.status, ended.out + ended.err
 
     def write(self, name: str, text: str) -> None:
         (self.folder / name).write_text(text, encoding="utf-8")

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from judge.cli import main
 from judge.gradescope import (
     POINTS,
     gradescope_results,
@@ -25,6 +24,7 @@ from judge.results import (
     Timing,
 )
 from judge.verdicts import Verdict
+from tests.commands import status_of
 from tests.small_problem import FILES, write_problem
 
 # What the format documents, by key; `number` and `tags` of a test among them.
@@ -203,10 +203,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(*arguments: str) -> int:
-    with pytest.raises(SystemExit) as caught:
-        main(["run", *arguments])
-    assert caught.value.code is None or isinstance(caught.value.code, int)
-    return caught.value.code or 0
+    return status_of("run", *arguments)
 
 
 @pytest.mark.parametrize("launcher", ["bwrap"], indirect=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.cli import main
+from tests.commands import status_of
 from tests.small_problem import write_problem
 
 ROOT = Path(__file__).parent.parent
@@ -53,9 +53,7 @@ def shell(command: str, folder: Path, environment: dict[str, str]) -> None:
 def in_this_process(command: str) -> None:
     name, *arguments = shlex.split(command.replace("multi-head-attention", "double"))
     assert name == "judge"
-    with pytest.raises(SystemExit) as caught:
-        main(arguments)
-    assert not caught.value.code, command
+    assert status_of(*arguments) == 0, command
 
 
 @pytest.mark.parametrize("launcher", ["bwrap"], indirect=True)

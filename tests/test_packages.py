@@ -7,13 +7,11 @@ import struct
 import tomllib
 import zipfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 import yaml
 
-from judge.cli import main
 from judge.inspection import MANIFEST
 from judge.packages.archive import MAX_FILE_BYTES, PackageError, open_package, write_package
 from judge.packages.export import export_problem, wrong_solutions
@@ -21,6 +19,7 @@ from judge.packages.foreign import begin
 from judge.packages.metadata import read_metadata
 from judge.problem import list_slugs, load_problem
 from judge.verdicts import Verdict
+from tests.commands import Ended, run_judge
 from tests.small_problem import FILES, write_problem
 
 PROBLEMS = Path(__file__).parent.parent / "problems"
@@ -51,13 +50,6 @@ FOREIGN = {
 }
 
 
-@dataclass(frozen=True)
-class Ended:
-    status: int
-    out: str
-    err: str
-
-
 Run = Callable[..., Ended]
 
 
@@ -67,12 +59,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments: object) -> Ended:
-        with pytest.raises(SystemExit) as caught:
-            main([str(argument) for argument in arguments])
-        shown = capsys.readouterr()
-        code = caught.value.code
-        assert code is None or isinstance(code, int)
-        return Ended(code or 0, shown.out, shown.err)
+        return run_judge(capsys, *arguments)
 
     return run
 

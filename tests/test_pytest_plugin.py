@@ -4,26 +4,17 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from sandbox.boxes import Launcher
+from tests.commands import Ended
 from tests.small_problem import MANIFEST, write_problem
 
 ROOT = Path(__file__).parent.parent
 STAND_IN = ("-p", "tests.proof.stand_in")
 WRONG = "def double(x):\n    return 3 * x\n"
-
-
-@dataclass(frozen=True)
-class Ended:
-    """How a run of pytest ended."""
-
-    status: int
-    out: str
-    err: str
 
 
 Run = Callable[..., Ended]

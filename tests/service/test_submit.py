@@ -2,18 +2,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from judge.cli import main
 from judge.commands.submit import token_for
 from judge.events import Finished, MutantFinished, TierFinished
 from judge.results import Result
 from judge.service.errors import ErrorKind
 from judge.settings import Settings
 from judge.verdicts import Verdict
+from tests.commands import Ended, run_judge
 from tests.service.fake_service import (
     EVENTS,
     ID,
@@ -26,15 +25,6 @@ from tests.service.fake_service import (
 )
 
 SOURCE = "def double(x):\n    return 2 * x\n"
-
-
-@dataclass(frozen=True)
-class Ended:
-    """How the command ended."""
-
-    status: int
-    out: str
-    err: str
 
 
 Submit = Callable[..., Ended]
@@ -63,11 +53,7 @@ def submit(
     Path("mine.py").write_text(SOURCE)
 
     def submit(*arguments: str) -> Ended:
-        with pytest.raises(SystemExit) as caught:
-            main(["submit", *arguments])
-        shown = capsys.readouterr()
-        assert caught.value.code is None or isinstance(caught.value.code, int)
-        return Ended(caught.value.code or 0, shown.out, shown.err)
+        return run_judge(capsys, "submit", *arguments)
 
     return submit
 
