@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
+import torch
+from torch.nn.functional import scaled_dot_product_attention
 
-from judge.checks import Charts, CheckInfo, RecordedChart
+from judge.checks import Charts, CheckInfo, RecordedChart, Rng
 from judge.problem import load_problem
 from tests.problems.local_session import LocalSession, failing_tiers, in_session
 
@@ -40,6 +46,7 @@ class Proof:
     checks: list[CheckInfo]
     others: dict[str, dict[int, dict[str, str]]]
     charts: dict[str, list[RecordedChart]]
+    oracle: ModuleType
 
     def tiers(self, name: str) -> dict[int, list[str]]:
         return {seed: failing_tiers(failures) for seed, failures in self.others[name].items()}
@@ -57,7 +64,8 @@ def _prove(session: LocalSession) -> Proof:
         collected = Charts("submission")
         session.failures(sources[name], 0, collected)
         charts[name] = collected.recorded
-    return Proof(session.checks, others, charts)
+    # The checks' own modules can be imported only while the session is open.
+    return Proof(session.checks, others, charts, importlib.import_module("oracle"))
 
 
 @pytest.fixture(scope="module")
@@ -137,3 +145,63 @@ def test_charts_show_the_cost_beside_what_it_is_measured_by(proof: Proof) -> Non
     )
     assert [row["the weights"] for row in memory.table] == [0.1, 0.4, 1.7]
     assert time.table[0]["submission"] == time.table[0]["the work"] == 1.0
+
+
+def test_what_is_expected_is_what_torch_computes(proof: Proof) -> None:
+    for case in _cases(proof.oracle):
+        for found, right in zip(proof.oracle.expected(case), _by_torch(case), strict=True):
+            torch.testing.assert_close(found, right.detach(), rtol=1e-10, atol=1e-12)
+
+
+def test_gradients_that_are_expected_are_what_torch_computes(proof: Proof) -> None:
+    for seed, case in enumerate(_cases(proof.oracle)):
+        results, rng = _by_torch(case), Rng(seed, "cotangents")
+        cotangents = [rng.normal(*result.shape) for result in results]
+        found = proof.oracle.expected_gradients(case, *cotangents)
+        right = torch.autograd.grad(results, list(case.tensors.values()), cotangents)
+        for gradient, by_torch in zip(found.values(), right, strict=True):
+            torch.testing.assert_close(gradient, by_torch, rtol=1e-10, atol=1e-12)
+
+
+def test_weights_that_are_expected_are_exactly_zero_where_keys_are_hidden(proof: Proof) -> None:
+    masked = [case for case in _cases(proof.oracle) if case.mask is not None]
+    for case in masked:
+        _, weights = proof.oracle.expected(case)
+        hidden = ~case.mask.expand_as(weights)
+        assert hidden.all(dim=-1).any(), "there is to be a row that sees nothing"
+        assert (weights[hidden] == 0).all()
+    assert len(masked) == 4
+
+
+def _cases(oracle: ModuleType) -> Iterator[Any]:
+    """Of several sizes, and with masks of every shape, which hide one row at least altogether."""
+    rng = Rng(0, "cases")
+    yield oracle.draw(rng, requires_grad=True)
+    yield oracle.draw(rng, batch=1, queries=1, keys=1, width=3, heads=1, requires_grad=True)
+    yield oracle.draw(rng, batch=3, queries=6, keys=4, width=12, heads=4, requires_grad=True)
+    yield oracle.draw(rng, width=6, heads=6, requires_grad=True)
+    for shape in ((3, 5), (2, 1, 1, 5), (2, 1, 3, 5), (2, 2, 3, 5)):
+        mask = rng.visible(*shape)
+        mask.view(-1, 5)[-1] = False
+        yield oracle.with_mask(oracle.draw(rng, requires_grad=True), mask)
+
+
+def _by_torch(case: Any) -> tuple[torch.Tensor, torch.Tensor]:
+    """Output and weights by the library's own attention, connected to the case's tensors.
+
+    Rows that see nothing are shown everything and then multiplied by zero.
+    """
+    batch, queries, keys, _, heads = case.shape
+    q, k, v = (
+        (x @ w).unflatten(-1, (heads, -1)).transpose(1, 2)
+        for x, w in ((case.query, case.w_q), (case.key, case.w_k), (case.value, case.w_v))
+    )
+    mask = torch.ones((), dtype=torch.bool) if case.mask is None else case.mask
+    mask = mask.expand(batch, heads, queries, keys)
+    alive = mask.any(dim=-1, keepdim=True)
+    # Values that are unit vectors come back as the weights themselves.
+    units = torch.eye(keys, dtype=q.dtype).expand(batch, heads, keys, keys)
+    mixed, weights = (
+        scaled_dot_product_attention(q, k, values, mask | ~alive) * alive for values in (v, units)
+    )
+    return mixed.transpose(1, 2).flatten(2) @ case.w_o, weights

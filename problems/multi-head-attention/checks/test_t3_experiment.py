@@ -22,7 +22,8 @@ from oracle import Case, attend
 from judge.checks import Charts, Submission, assert_close, assert_equal, check
 
 # [H, Q, K]: how strongly each head draws each query to each key.
-COUNTS = torch.tensor([[[6, 3, 1], [1, 2, 2]], [[1, 2, 5], [4, 1, 3]]], dtype=torch.float64)
+WHOLE = [[[6, 3, 1], [1, 2, 2]], [[1, 2, 5], [4, 1, 3]]]
+COUNTS = torch.tensor(WHOLE, dtype=torch.float64)
 # [H, K, d]: what each key's value holds for each head; the last feature subtracts two tokens.
 CONTENTS = torch.tensor(
     [
@@ -152,21 +153,23 @@ def _rows(
     source: str, found: torch.Tensor, exact: torch.Tensor, labels: Callable[..., Row]
 ) -> list[Row]:
     """One row for each entry, [head, query, entry], the submission's number beside the exact."""
-    found = found.detach()
+    numbers, targets = found.detach().tolist(), exact.tolist()
     return [
         {
-            **labels(*place),
-            source: round(float(found[place]), 12),
-            TARGET: round(float(exact[place]), 12),
+            **labels(h, q, n),
+            source: round(numbers[h][q][n], 12),
+            TARGET: round(targets[h][q][n], 12),
         }
-        for place in ((h, q, n) for q in range(2) for h in range(2) for n in range(exact.shape[2]))
+        for q in range(2)
+        for h in range(2)
+        for n in range(exact.shape[2])
     ]
 
 
 def _weight_labels(head: int, query: int, key: int) -> Row:
-    total = int(COUNTS[head, query].sum())
+    counts = WHOLE[head][query]
     names: Row = {"query": f"query {query}", "head": f"head {head}", "key": f"key {key}"}
-    return {**names, "fraction": f"{int(COUNTS[head, query, key])}/{total}"}
+    return {**names, "fraction": f"{counts[key]}/{sum(counts)}"}
 
 
 def _feature_labels(head: int, query: int, feature: int) -> Row:

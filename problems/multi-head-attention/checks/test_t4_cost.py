@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import torch
-from oracle import FUNCTION, Case, checked_pair, draw, expected
+from oracle import FUNCTION, Case, checked_pair, expected
 
 from judge.checks import Charts, Cost, Rng, Submission, assert_close, check, fail
 
@@ -39,17 +39,18 @@ LOOKS = {
 Spec = dict[str, object]
 
 
-def _case(rng: Rng, length: int) -> Case:
-    """One sequence that attends to another of the same length, in float32."""
-    return draw(
-        rng,
-        batch=1,
-        queries=length,
-        keys=length,
-        width=WIDTH,
-        heads=HEADS,
-        dtype=torch.float32,
-    )
+def _cases(rng: Rng) -> dict[int, Case]:
+    """By length, one sequence that attends to another as long, in float32.
+
+    The shorter ones are the beginning of the longest, copied: a view would travel with all of it.
+    """
+    sequences = rng.uniform(3, 1, LENGTHS[-1], WIDTH, low=-1.0, dtype=torch.float32)
+    largest = (3 / WIDTH) ** 0.5  # that of a standard deviation of 1/sqrt(D)
+    matrices = rng.uniform(4, WIDTH, WIDTH, low=-largest, high=largest, dtype=torch.float32)
+    return {
+        length: Case(*sequences[:, :, :length].clone(), *matrices.clone(), num_heads=HEADS)
+        for length in LENGTHS
+    }
 
 
 def _measure(submission: Submission, case: Case) -> Cost:
@@ -89,7 +90,7 @@ def _require_right(cost: Cost, case: Case) -> None:
 )
 def test_cost_of_long_sequences(submission: Submission, rng: Rng, charts: Charts) -> None:
     """With long sequences a call holds memory like its weights and takes time like its work."""
-    cases = {length: _case(rng, length) for length in LENGTHS}
+    cases = _cases(rng)
     costs = {length: _measure(submission, case) for length, case in cases.items()}
     times_ms = _times_ms(submission, cases, costs)
     _draw_memory(charts, costs)
