@@ -58,6 +58,21 @@ _PLAIN_TENSORS = (torch.Tensor, torch.nn.Parameter)
 _Arrays = (torch.Tensor, np.ndarray)
 
 
+def numpy_of(tensor: torch.Tensor) -> NumpyArray:
+    """The elements, detached, as a numpy array that shares their memory where it can.
+
+    Those of bfloat16, which numpy lacks, as int16 with the same bits.
+    """
+    if tensor.dtype is torch.bfloat16:
+        tensor = tensor.detach().view(torch.int16)
+    return tensor.numpy(force=True)
+
+
+def _is_lazy(tensor: torch.Tensor) -> bool:
+    """Whether its memory holds the conjugate or the negative of what it stands for."""
+    return tensor.is_conj() or tensor.is_neg()
+
+
 class Unsendable(TypeError):
     """A check passed an argument that cannot travel to a submission (a fault of the check)."""
 
@@ -84,6 +99,7 @@ class _ArgumentEncoder:
         self.encoded = EncodedArguments()
         self._views: dict[int, int] = {}
         self._buffers: dict[tuple[str, int], int] = {}
+        self._kept: list[torch.Tensor] = []
 
     def value(self, value: object) -> Value:  # noqa: PLR0911  # one return a kind
         if isinstance(value, _Arrays):
@@ -114,18 +130,19 @@ class _ArgumentEncoder:
         return index
 
     def _torch(self, tensor: torch.Tensor) -> View:
-        plain = tensor.detach().resolve_conj().resolve_neg()
-        if plain.layout is not torch.strided or plain.dtype not in _TORCH_NAMES:
-            raise Unsendable(f"a {plain.layout} tensor of {plain.dtype} cannot be sent")
+        dtype = _TORCH_NAMES.get(tensor.dtype)
+        if dtype is None or tensor.layout is not torch.strided:
+            raise Unsendable(f"a {tensor.layout} tensor of {tensor.dtype} cannot be sent")
+        plain = tensor.detach().resolve_conj().resolve_neg() if _is_lazy(tensor) else tensor
+        self._kept.append(plain)  # or the next one might have its address
         storage = plain.untyped_storage()
-        address, size = storage.data_ptr(), storage.nbytes()
         return View(
             kind="torch",
-            dtype=_TORCH_NAMES[plain.dtype],
+            dtype=dtype,
             shape=tuple(plain.shape),
-            strides=tuple(plain.stride()),
+            strides=plain.stride(),
             offset=int(plain.storage_offset()),
-            buffer=self._buffer("torch", address, size),
+            buffer=self._buffer("torch", storage.data_ptr(), storage.nbytes()),
             requires_grad=tensor.requires_grad,
         )
 
@@ -304,8 +321,8 @@ class _ResultEncoder:
         name = _TORCH_NAMES.get(tensor.dtype)
         if name is None:
             return Strange("Tensor", f"its dtype {tensor.dtype} is not supported")
-        plain = tensor.detach().resolve_conj().resolve_neg().contiguous()
-        data = plain.reshape(-1).view(torch.uint8).numpy().data
+        dense = np.ascontiguousarray(numpy_of(tensor))
+        data = dense.reshape(-1).view(np.uint8).data
         return self._add(
             Dense("torch", name, tuple(tensor.shape), bool(tensor.requires_grad)), data, tensor
         )
@@ -418,9 +435,11 @@ def _size_bytes(dense: Dense) -> int:
         itemsize = numpy_dtype.itemsize if numpy_dtype is not None else None
     if itemsize is None:
         raise ProtocolError(f"unknown dtype {printable(dense.dtype, 40)}")
-    if math.prod(max(size, 1) for size in dense.shape) > _MAX_ELEMENTS:
+    elements = math.prod(dense.shape)
+    # Of an empty array, too: its other dimensions are multiplied into strides.
+    if (elements or math.prod(max(size, 1) for size in dense.shape)) > _MAX_ELEMENTS:
         raise ProtocolError("an array's dimensions are out of range")
-    return math.prod(dense.shape) * itemsize
+    return elements * itemsize
 
 
 def _decode_array(dense: Dense, data: memoryview) -> Array | np.generic:

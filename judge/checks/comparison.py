@@ -66,7 +66,6 @@ def assert_close(
         tolerance.rtol if rtol is None else rtol, tolerance.atol if atol is None else atol
     )
     got = _structured(actual, what, want.library, want.shape, name)
-    _refuse_not_finite(got, want, what)
     _compare(got, want, what, tolerance)
 
 
@@ -188,16 +187,19 @@ def _refuse_not_finite(got: PlainArray, want: PlainArray, what: str) -> None:
 def _compare(got: PlainArray, want: PlainArray, what: str, tolerance: Tolerance) -> None:
     error, size = _distance(got, want), np.abs(want.numbers)
     limit = np.asarray(tolerance.atol + tolerance.rtol * size)
-    note_margin(what, got.dtype, error, limit)
     within = error <= limit
-    if not within.all():
+    holds = bool(within.all())
+    if not holds:  # what is not finite is never within
+        _refuse_not_finite(got, want, what)
+    note_margin(what, got.dtype, error, limit)
+    if not holds:
         _report(got, want, what, tolerance, error, size, ~within)
 
 
 def _distance(got: PlainArray, want: PlainArray) -> Numbers:
     """How far each entry is off; for integers and booleans never less than 1 where they differ."""
     if not want.is_exact:
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             return np.asarray(np.abs(got.numbers - want.numbers))
     one, other = got.numbers.astype(np.float64), want.numbers.astype(np.float64)
     # Two large integers may be the same float, so whether they differ is asked of the originals.

@@ -99,11 +99,8 @@ def _refuse_unusual(tensor: torch.Tensor, what: str) -> None:
 
 def _from_torch(tensor: torch.Tensor, what: str) -> PlainArray:
     _refuse_unusual(tensor, what)
-    seen = tensor.detach()
     wide = _WIDE_TORCH.get(tensor.dtype)
-    if wide is not None:
-        seen = seen.to(wide)
-    numbers = seen.resolve_conj().resolve_neg().numpy()
+    numbers = (tensor if wide is None else tensor.to(wide)).numpy(force=True)
     return PlainArray("torch", dtype_name(tensor.dtype), tuple(tensor.shape), _widened(numbers))
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from judge.checks.failures import fail
-from sandbox.arrays import Subject
+from sandbox.arrays import Subject, numpy_of
 from sandbox.protocol import STATE, Parameter
 from sandbox.text import printable
 
@@ -201,8 +201,7 @@ class Module:
 def element_bytes(array: Array) -> bytes:
     """The elements in order, as bytes: equal only where no bit differs."""
     if isinstance(array, torch.Tensor):
-        plain = array.detach().resolve_conj().resolve_neg().contiguous()
-        return plain.reshape(-1).view(torch.uint8).numpy().tobytes()
+        array = numpy_of(array)
     return array.tobytes()
 
 

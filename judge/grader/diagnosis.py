@@ -120,5 +120,4 @@ def _close(mine: object, theirs: object) -> bool:
 def _plain(value: object) -> np.ndarray:
     if not isinstance(value, torch.Tensor):
         return np.asarray(value)
-    plain = value.detach().resolve_conj().resolve_neg()
-    return (plain.float() if plain.dtype is torch.bfloat16 else plain).numpy()
+    return (value.float() if value.dtype is torch.bfloat16 else value).numpy(force=True)

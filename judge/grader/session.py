@@ -55,6 +55,7 @@ from sandbox.protocol import (
 from sandbox.runner.failures import describe_exception
 from sandbox.runner.forbidden import UnknownName, what_is_guarded
 from sandbox.runner.loading import CompileRefused
+from sandbox.runner.pages import WrittenPages
 
 _WARM_SEED = 0
 _REHEARSAL_PATIENCE_S = 2.0  # a check that takes longer is fine, but no use for warming up
@@ -101,6 +102,7 @@ class _PausedSession:
         self._link = link
         self.check_runner = CheckRunner()
         self._disguises: Disguises | None = None
+        self._written = WrittenPages(())
         self.opened = False
         self.broken: BrokenProblem | None = None
 
@@ -178,11 +180,15 @@ class _PausedSession:
         """Run every check once on the reference. What fails here fails, and is blamed, later."""
         for kind in (StartJob, Job, Granted, LeaseReply, Reply):
             decoder_of(kind)
+        self._rehearse_all(checks)
+        gc.collect()
+        gc.freeze()
+        self._written = WrittenPages.by(lambda: self._rehearse_all(checks))
+
+    def _rehearse_all(self, checks: Checks) -> None:
         for items in checks.by_tier.values():
             if not self._rehearse(items):
                 break
-        gc.collect()
-        gc.freeze()
 
     def _rehearse(self, items: Sequence[pytest.Item]) -> bool:
         """Run checks on the reference for what it leaves warm; False when one of them hangs."""
@@ -242,8 +248,9 @@ class _PausedSession:
         try:
             os.setpgid(0, 0)  # whatever it starts ends with it
             _be_first_to_go()
-            # Pages that every check writes to are copied now rather than during the first ones.
-            self._rehearse(checks.one_of_each_kind())
+            # What the checks write to is copied now rather than while they run.
+            if not self._written.copy():
+                self._rehearse(checks.one_of_each_kind())
             _, (descriptor,) = link.receive_with_descriptors(StartJob, 1, deadline=None)
             self._run_job(checks, descriptor)
             status = 0

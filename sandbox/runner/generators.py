@@ -10,6 +10,6 @@ import torch
 
 def seed_generators(seed: int) -> None:
     """Let those of torch, numpy and `random` begin anew: a fork has the ones it was forked with."""
-    torch.manual_seed(seed % (1 << 63))
+    torch.default_generator.manual_seed(seed % (1 << 63))  # torch.manual_seed asks for GPUs first
     np.random.seed(seed % (1 << 32))
     random.seed(seed)

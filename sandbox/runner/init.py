@@ -18,9 +18,9 @@ What a student uses is read here, from the kernel's accounts of it, and not in t
 accounts have its own words in them (the name of a thread), which must not stay there.
 
 `Ended` comes exactly once, whoever ends the student; then init exits, and the kernel removes
-whatever is left in the namespaces. A zygote that is gone ends everything too. Init installs no
-handler for any signal a student could send: without one the kernel does not deliver it to the
-first process of a namespace.
+whatever is left in the namespaces, which may be a student that was killed and is not gone yet. A
+zygote that is gone ends everything too. Init installs no handler for any signal a student could
+send: without one the kernel does not deliver it to the first process of a namespace.
 """
 
 from __future__ import annotations
@@ -293,7 +293,7 @@ class _Watch:
             case Look(closely):
                 self._look(closely=closely)
             case End():
-                self._kill("killed")
+                self._end()
             case None:
                 os._exit(1)  # takes the namespaces along; without them the student is tied to us
 
@@ -306,6 +306,21 @@ class _Watch:
             resource.prlimit(self._child.pid, resource.RLIMIT_AS, both)
         self._account.begin()
         self._limits = limits
+
+    def _end(self) -> None:
+        """Kill the student and report at once, where nothing can outlive this process.
+
+        Taking apart what it had takes the kernel longer than most checks. Nobody waits for that but
+        the zygote, before it makes another. How a student ended that is already on its way out is
+        known when it is reaped.
+        """
+        used_s = self._cpu_s() - self._cpu_before_s
+        peak_bytes = self._account.peak_bytes()
+        on_its_way = self._cause is not None or self._account.lost
+        self._kill("killed")
+        if self._kill_all and self._ready and not on_its_way:
+            self._report_end(signal.SIGKILL, used_s, peak_bytes)
+            os._exit(0)
 
     def _look(self, *, closely: bool) -> None:
         with contextlib.suppress(ProcessLookupError):  # it has ended; that is seen next
@@ -361,12 +376,33 @@ class _Watch:
         pid, status, usage = os.wait4(self._child.pid, os.WNOHANG)
         if pid == 0:
             return False
-        while self._drain_once():
-            pass  # at most what a pipe holds
         if self._ready:
-            self._hand_over_output()
-        self._link.send(self._ended(status, usage) if self._ready else self._broken(status))
+            used_s = usage.ru_utime + usage.ru_stime - self._cpu_before_s
+            self._report_end(status, used_s, usage.ru_maxrss << 10)
+        else:
+            self._drain()
+            self._link.send(self._broken(status))
         return True
+
+    def _report_end(self, status: int, used_s: float, peak_bytes: int) -> None:
+        """Hand over what was printed and say how the student ended, as in a wait status."""
+        self._drain()
+        self._hand_over_output()
+        number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+        ended = Ended(
+            cause=self._cause or self._natural_cause(number, used_s),
+            code=0 if number else os.waitstatus_to_exitcode(status),
+            signal=number,
+            output_truncated=self._output_bytes > len(self._output),
+            cpu_ms=used_s * 1000,
+            peak_memory_bytes=peak_bytes,
+        )
+        self._link.send(ended)
+
+    def _drain(self) -> None:
+        """At most what a pipe holds, for its writers have been killed."""
+        while self._drain_once():
+            pass
 
     def _hand_over_output(self) -> None:
         """Past the zygote, whose later students must find nothing of this one in its memory."""
@@ -378,18 +414,6 @@ class _Watch:
     def _broken(self, status: int) -> Broken:
         said = bytes(self._output).decode("utf-8", "replace")
         return Broken(f"the student ended with status {status} during set-up: {said}"[:1000])
-
-    def _ended(self, status: int, usage: resource.struct_rusage) -> Ended:
-        number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
-        used_s = usage.ru_utime + usage.ru_stime - self._cpu_before_s
-        return Ended(
-            cause=self._cause or self._natural_cause(number, used_s),
-            code=0 if number else os.waitstatus_to_exitcode(status),
-            signal=number,
-            output_truncated=self._output_bytes > len(self._output),
-            cpu_ms=used_s * 1000,
-            peak_memory_bytes=usage.ru_maxrss << 10,
-        )
 
     def _natural_cause(self, number: int, used_s: float) -> Cause:
         over = self._limits is not None and used_s >= self._limits.cpu_s
@@ -443,6 +467,10 @@ class _Account:
         """Look, if that is wanted."""
         if self.closely:
             self._look()
+
+    def peak_bytes(self) -> int:
+        """The most that it held at any time, also before it was handed over."""
+        return self._look().peak
 
     def memory_bytes(self, *, closely: bool) -> tuple[int, int]:
         """What it holds now, and the most so far; `closely` says whether to go on looking."""

@@ -1,19 +1,35 @@
-"""Makes a big process cheap to fork.
+"""Makes a big process cheap to fork, and its forks quick.
 
 A fork copies one entry for every page the parent has written, and the child's end frees them all:
 some 6 ms each for the 200 MB of a warm torch in 4 kB pages. In pages of 2 MB there are 512 times
 fewer entries, and both take less than 2 ms. A child that writes to one still copies only 4 kB.
+
+That copy takes some 4 us, and in Python even looking at an object writes to it. So a fork pays for
+thousands of pages while it works; or before, when nobody waits for it: `WrittenPages`.
 """
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
+from typing import Self
+
+import msgspec
+import numpy as np
 
 from sandbox.runner import syscalls
 
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _HUGE_BYTES = 2 << 20
-# Private, writable, of no file: the heap and what the allocator mapped.
+_ENTRY = np.dtype("<u8")  # of pagemap, one a page
+_OWN = np.uint64(1 << 63 | 1 << 56)  # present, and shared with no other process
+# Private and writable; and of those, of no file: the heap and what the allocator mapped.
+_WRITABLE = re.compile(r"^([0-9a-f]+)-([0-9a-f]+) rw-p ", re.MULTILINE)
 _MAPPING = re.compile(r"([0-9a-f]+)-([0-9a-f]+) rw-p \S+ \S+ 0\s*(?:\[heap\])?$", re.MULTILINE)
 
 
@@ -30,3 +46,52 @@ def collapse() -> int:
         if first < last and syscalls.collapse_pages(first, last - first):
             moved_bytes += last - first
     return moved_bytes
+
+
+@dataclass(frozen=True)
+class WrittenPages:
+    """The memory that forks of this process write to in their work, as (address, bytes)."""
+
+    ranges: tuple[tuple[int, int], ...]
+
+    @classmethod
+    def by(cls, work: Callable[[], None]) -> Self:
+        """Let one fork do the work, and look; nothing where the kernel does not tell."""
+        read_end, write_end = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            _tell_own_pages(work, write_end)
+        os.close(write_end)
+        with os.fdopen(read_end, "rb") as told:
+            said = told.read()
+        with contextlib.suppress(ChildProcessError):  # reaped already, where SIGCHLD is ignored
+            os.waitpid(pid, 0)
+        return cls(msgspec.msgpack.decode(said, type=tuple[tuple[int, int], ...]) if said else ())
+
+    def copy(self) -> bool:
+        """In a fork: copy them all now; False where that cannot be done."""
+        return bool(self.ranges) and all(syscalls.copy_pages(*each) for each in self.ranges)
+
+
+def _tell_own_pages(work: Callable[[], None], write_end: int) -> None:
+    """The fork that does the work. Never returns."""
+    try:
+        work()
+        with Path("/proc/self/pagemap").open("rb", buffering=0) as pagemap:
+            ranges = list(_own_pages(pagemap))
+        with os.fdopen(write_end, "wb") as out:
+            out.write(msgspec.msgpack.encode(ranges))
+    finally:
+        os._exit(0)
+
+
+def _own_pages(pagemap: FileIO) -> Iterator[tuple[int, int]]:
+    """Ranges of pages that this process shares with no other: since its fork it wrote to them."""
+    for match in _WRITABLE.finditer(Path("/proc/self/maps").read_text(encoding="utf-8")):
+        first, last = int(match[1], 16), int(match[2], 16)
+        pagemap.seek(first // _PAGE_BYTES * _ENTRY.itemsize)
+        entries = pagemap.read((last - first) // _PAGE_BYTES * _ENTRY.itemsize)
+        own = (np.frombuffer(entries, _ENTRY) & _OWN) == _OWN
+        edges = np.flatnonzero(np.diff(own, prepend=False, append=False))
+        for start, end in edges.reshape(-1, 2).tolist():
+            yield first + start * _PAGE_BYTES, (end - start) * _PAGE_BYTES

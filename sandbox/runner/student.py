@@ -69,7 +69,7 @@ from sandbox.runner.loading import CompileRefused, Names, Submission
 from sandbox.runner.own_tests import run_own_tests
 
 MAX_NAMES = 256
-RESERVE_BYTES = 8 << 20  # address space only, until something writes to it
+RESERVE_BYTES = 8 << 20  # of address space, to which nothing is ever written
 MAX_NAME_CHARS = 256
 MAX_PARAMETERS = 256
 Answer = tuple[Reply, Sequence[Buffer]]
@@ -157,13 +157,13 @@ class Student:
     sources: Mapping[str, bytes] = field(default_factory=dict)
     submission: Submission | None = None
     graphs: dict[int, _Graph] = field(default_factory=dict)
-    reserve: bytearray = field(default_factory=bytearray)
+    reserve: mmap.mmap | None = None
 
     def answer(self, request: Request, payload: memoryview) -> Answer:
         """One reply and its buffers; whatever submitted code raises becomes part of the reply."""
-        if not self.reserve:
-            with contextlib.suppress(MemoryError):
-                self.reserve = bytearray(RESERVE_BYTES)
+        if self.reserve is None:
+            with contextlib.suppress(OSError):
+                self.reserve = mmap.mmap(-1, RESERVE_BYTES, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         match request:
             case Load():
                 return self._load(request), ()
@@ -268,7 +268,9 @@ class Student:
         return Described(request.id, request.name in self.names, callable(value), parameters)
 
     def _failure(self, error: BaseException) -> Failure:
-        self.reserve = bytearray()  # now there is memory to say that there is none
+        if self.reserve is not None:  # now there is memory to say that there is none
+            self.reserve.close()
+            self.reserve = None
         failure = describe_exception(error, self.sources)
         if is_for_memory(failure.kind, failure.message):
             bases = ["MemoryError", "Exception", "BaseException"]
@@ -284,8 +286,9 @@ def is_for_memory(kind: str, message: str) -> bool:
 
 
 def _has_room_for_a_stack() -> bool:
+    """Whether there was room for one before the reserve was given up."""
     try:
-        mmap.mmap(-1, STACK_BYTES).close()
+        mmap.mmap(-1, STACK_BYTES + RESERVE_BYTES).close()
     except (OSError, ValueError):
         return False
     return True

@@ -44,6 +44,7 @@ _SYS_CAPSET = 126
 _SYS_CLOSE_RANGE = 436
 _CAPABILITY_VERSION_3 = 0x20080522
 _CAP_SETPCAP = 8
+_MADV_POPULATE_WRITE = 23
 _MADV_COLLAPSE = 25
 _LAST_FD = (1 << 32) - 1
 _CPUCLOCK_SCHED = 2
@@ -162,8 +163,17 @@ def close_from(first: int) -> None:
 
 def collapse_pages(address: int, size_bytes: int) -> bool:
     """Ask for huge pages in a range, now; False where the kernel would or could not."""
+    return _advise(address, size_bytes, _MADV_COLLAPSE)
+
+
+def copy_pages(address: int, size_bytes: int) -> bool:
+    """Have the pages of a range as if they had been written to; False where the kernel cannot."""
+    return _advise(address, size_bytes, _MADV_POPULATE_WRITE)
+
+
+def _advise(address: int, size_bytes: int, advice: int) -> bool:
     start, length = ctypes.c_void_p(address), ctypes.c_size_t(size_bytes)
-    return int(_libc.madvise(start, length, _MADV_COLLAPSE)) == 0
+    return int(_libc.madvise(start, length, advice)) == 0
 
 
 def raw(number: int, *arguments: int) -> int:
