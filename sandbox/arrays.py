@@ -373,14 +373,19 @@ def encode_gradients(
 def decode_arrays(
     arrays: Sequence[Dense], payload: memoryview
 ) -> tuple[list[Array | np.generic], memoryview]:
-    """Plain arrays from a payload, and the rest of it. Raises `ProtocolError`."""
+    """Plain arrays from a payload, whose memory they use, and the rest of it.
+
+    Raises `ProtocolError`.
+    """
     decoded: list[Array | np.generic] = []
     start = 0
     for dense in arrays:
-        size = _size_bytes(dense)
+        item_bytes, size = _item_bytes(dense), _size_bytes(dense)
         if start + size > len(payload):
             raise ProtocolError("the arrays announced are larger than the bytes sent")
-        decoded.append(_decode_array(dense, payload[start : start + size]))
+        data = payload[start : start + size]
+        is_aligned = start % item_bytes == 0
+        decoded.append(_decode_array(dense, data if is_aligned else memoryview(bytearray(data))))
         start += size
     return decoded, payload[start:]
 
@@ -426,32 +431,31 @@ def build(  # noqa: PLR0911  # one return a kind
             return value
 
 
-def _size_bytes(dense: Dense) -> int:
-    if dense.kind == "torch":
-        dtype = TORCH_DTYPES.get(dense.dtype)
-        itemsize = dtype.itemsize if dtype is not None else None
-    else:
-        numpy_dtype = NUMPY_DTYPES.get(dense.dtype)
-        itemsize = numpy_dtype.itemsize if numpy_dtype is not None else None
-    if itemsize is None:
+def _item_bytes(dense: Dense) -> int:
+    dtypes = TORCH_DTYPES if dense.kind == "torch" else NUMPY_DTYPES
+    dtype = dtypes.get(dense.dtype)
+    if dtype is None:
         raise ProtocolError(f"unknown dtype {printable(dense.dtype, 40)}")
+    return dtype.itemsize
+
+
+def _size_bytes(dense: Dense) -> int:
     elements = math.prod(dense.shape)
     # Of an empty array, too: its other dimensions are multiplied into strides.
     if (elements or math.prod(max(size, 1) for size in dense.shape)) > _MAX_ELEMENTS:
         raise ProtocolError("an array's dimensions are out of range")
-    return elements * itemsize
+    return elements * _item_bytes(dense)
 
 
 def _decode_array(dense: Dense, data: memoryview) -> Array | np.generic:
-    raw = bytearray(data)  # its own memory, which a check may write to
     if dense.dtype == "bool":  # a boolean byte other than 0 and 1 has no defined meaning
-        raw = bytearray(np.frombuffer(raw, np.uint8) != 0)
+        data = memoryview(bytearray(np.frombuffer(data, np.uint8) != 0))
     if dense.kind == "torch":
         dtype = TORCH_DTYPES[dense.dtype]
-        if not raw:
+        if not data:
             return torch.empty(dense.shape, dtype=dtype)
-        return torch.frombuffer(raw, dtype=dtype).view(dense.shape)
-    array = np.frombuffer(raw, NUMPY_DTYPES[dense.dtype]).reshape(dense.shape)
+        return torch.frombuffer(data, dtype=dtype).view(dense.shape)
+    array = np.frombuffer(data, NUMPY_DTYPES[dense.dtype]).reshape(dense.shape)
     if dense.kind == "numpy":
         return array
     if array.ndim:

@@ -17,6 +17,9 @@ jobs of silent workers back, finds rows without a job, and ends what was lost th
 A *submission* is what a student sent; a *judging* is one pass over it. A rejudge is another
 judging of the same submission, and the earlier ones stay.
 
+What each submission needs of the database goes over plain connections (`pool`), in few statements
+(`queries`); the rest goes through SQLAlchemy.
+
 NOTIFY is a doorbell: it makes a reader look now rather than in a second. Nothing depends on it.
 
 This package is not sent into any box.

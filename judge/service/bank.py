@@ -8,6 +8,9 @@ see can also be judged.
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
+import stat
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -64,7 +67,8 @@ class Broken:
 class Shelf:
     """What the folder held when it was last read, and what of it is shown.
 
-    `read` is what came of each problem's folder by itself; `signatures` tell when to read it again.
+    `read` is what came of each problem's folder by itself; `signatures` tell when to read it again,
+    and come from the `stamps`.
     """
 
     read: Mapping[str, Problem | Broken] = field(default_factory=dict)
@@ -72,6 +76,7 @@ class Shelf:
     broken: Mapping[str, Broken] = field(default_factory=dict)
     tracks: tuple[Track, ...] = ()
     signatures: Mapping[str, Signature] = field(default_factory=dict)
+    stamps: _Stamps | None = None
 
 
 class Bank:
@@ -138,6 +143,8 @@ class Bank:
         Raises what publishing raises; nothing is changed then.
         """
         shelf = await asyncio.to_thread(_read, self.root, self._shelf)
+        if shelf is self._shelf:
+            return
         shown = {problem.version for problem in self._shelf.problems.values()}
         new = [each for each in shelf.problems.values() if each.version not in shown]
         if new:
@@ -165,9 +172,11 @@ class Bank:
 
 
 def _read(root: Path, before: Shelf) -> Shelf:
-    """The folder now; what has not changed is taken from `before`."""
+    """The folder now; what has not changed is taken from `before`, and `before` if nothing has."""
     started = time.monotonic()
     stamps = _Stamps.taken(root)
+    if stamps == before.stamps:
+        return before
     signatures = stamps.signatures(before.read)
     same = {name for name, now in signatures.items() if before.signatures.get(name) == now}
     read = {
@@ -185,7 +194,7 @@ def _read(root: Path, before: Shelf) -> Shelf:
     elif TRACKS in before.broken:
         broken[TRACKS] = before.broken[TRACKS]
     LOG.debug("problems read", ms=round((time.monotonic() - started) * 1000, 1))
-    return Shelf(read, problems, broken, tracks, stamps.signatures(read))
+    return Shelf(read, problems, broken, tracks, stamps.signatures(read), stamps)
 
 
 def _read_problem(folder: Path) -> Problem | Broken:
@@ -259,16 +268,34 @@ class _Stamps:
 
 
 def _signature(path: Path) -> Signature:
-    """Changes whenever a file in `path`, or `path` itself, does."""
-    files = [path, *path.rglob("*")] if path.is_dir() else [path]
+    """Changes whenever a file in `path`, or `path` itself, does.
+
+    This is done to every file each second, so without a `Path` for each.
+    """
     found: list[tuple[str, int, int]] = []
-    for file in files:
-        try:
-            status = file.stat()
-        except OSError:  # removed while we looked, or unreadable: reading it will say so
-            continue
-        found.append((str(file), status.st_mtime_ns, status.st_size))
+    folders: list[str] = []
+    with contextlib.suppress(OSError):  # there is none, or it is unreadable: reading it will say so
+        status = path.stat()
+        found.append((str(path), status.st_mtime_ns, status.st_size))
+        folders += [str(path)] if stat.S_ISDIR(status.st_mode) else []
+    while folders:
+        for entry in _entries(folders.pop()):
+            try:
+                status = entry.stat()
+            except OSError:  # removed while we looked, or unreadable, as above
+                continue
+            found.append((entry.path, status.st_mtime_ns, status.st_size))
+            if entry.is_dir(follow_symlinks=False):
+                folders.append(entry.path)
     return tuple(sorted(found))
+
+
+def _entries(folder: str) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError:  # as above
+        return []
 
 
 def _report(before: Shelf, now: Shelf) -> None:

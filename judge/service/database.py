@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import psycopg
@@ -32,11 +33,14 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.pool import NullPool
 
+from judge.service.pool import Pool
+
 MIGRATIONS = Path(__file__).with_name("migrations")
 MIGRATION_LOCK = 0x6A75646765  # any number, the same in every process
 CONNECT_S = 10
-POOL = 8
-MORE_WHEN_BUSY = 16
+POOL = 4  # of the engine; what every submission needs takes the plain ones
+MORE_WHEN_BUSY = 8
+PLAIN = 12
 # A process that is stopped in the middle of a transaction, or cut off, lets go of its locks.
 CONNECTION = {
     "connect_timeout": CONNECT_S,
@@ -82,8 +86,26 @@ def plain_url(database_url: str) -> str:
     return url.render_as_string(hide_password=False)
 
 
-def connect(database_url: str) -> AsyncEngine:
-    """An engine; connects when it is first used."""
+@dataclass(frozen=True)
+class Database:
+    """The two ways to one database: the engine for what is rare, plain connections for the rest."""
+
+    engine: AsyncEngine
+    pool: Pool
+
+    async def dispose(self) -> None:
+        """Close all connections that nobody uses. The database can be used again."""
+        await self.pool.close()
+        await self.engine.dispose()
+
+
+def connect(database_url: str) -> Database:
+    """A database; connects when it is first used."""
+    pool = Pool(plain_url(database_url), CONNECTION, size=PLAIN, patience_s=CONNECT_S)
+    return Database(_engine(database_url), pool)
+
+
+def _engine(database_url: str) -> AsyncEngine:
     return create_async_engine(
         driver_url(database_url),
         hide_parameters=True,  # what a student sent is nothing for a log
@@ -96,14 +118,14 @@ def connect(database_url: str) -> AsyncEngine:
 
 
 @asynccontextmanager
-async def connected(database_url: str) -> AsyncIterator[AsyncEngine]:
-    """An engine whose schema is current; raises `DatabaseError`."""
+async def connected(database_url: str) -> AsyncIterator[Database]:
+    """A database whose schema is current; raises `DatabaseError`."""
     await asyncio.to_thread(migrate, database_url)
-    engine = connect(database_url)
+    database = connect(database_url)
     try:
-        yield engine
+        yield database
     finally:
-        await engine.dispose()
+        await database.dispose()
 
 
 def migrate(database_url: str, revision: str = "head") -> None:

@@ -27,12 +27,14 @@ RETRY_S = 0.5
 
 
 class Outbox:
-    """See above. Used in the event loop only."""
+    """See above. Made and used in the event loop, but for `put`."""
 
     def __init__(self, store: Store, claim: Claim) -> None:
         self._store = store
         self._claim = claim
+        self._loop = asyncio.get_running_loop()
         self._events: list[Event] = []
+        self._woken = False
         self._written = 0
         self._unsure = False
         self._lost = False
@@ -52,12 +54,19 @@ class Outbox:
         return self._written > 0 or self._unsure
 
     def put(self, event: Event) -> None:
-        """Take the next event; harmless once nobody writes any more."""
-        if not self._closed.is_set():
-            self._events.append(event)
-            self._news.set()
-            if isinstance(event, TierFinished | Restarted):
-                self._urgent.set()
+        """Take the next event, in any thread; harmless once nobody writes any more.
+
+        The loop is woken only for what it is to do something about: the first event after a write,
+        which it will write in a moment along with those that come meanwhile, and what is urgent.
+        """
+        if self._closed.is_set():
+            return
+        self._events.append(event)  # before the look at `_woken`, which is cleared before the next
+        is_urgent = isinstance(event, TierFinished | Restarted)
+        if is_urgent or not self._woken:
+            self._woken = True
+            with contextlib.suppress(RuntimeError):  # the loop has ended, and with it the worker
+                self._loop.call_soon_threadsafe(self._wake, is_urgent)
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[None]:
@@ -74,14 +83,24 @@ class Outbox:
     @property
     def rest(self) -> list[StreamEvent]:
         """What the store does not have yet, as far as it is known to have the others."""
+        return self._unwritten(len(self._events))
+
+    def _unwritten(self, count: int) -> list[StreamEvent]:
+        """The same of the first `count` events."""
         if self._unsure:
-            return [Restarted(), Started(), *self._events]
-        return [*self._events[self._written :]]
+            return [Restarted(), Started(), *self._events[:count]]
+        return [*self._events[self._written : count]]
+
+    def _wake(self, is_urgent: bool) -> None:
+        if len(self._events) > self._written:  # else they have been written since
+            self._news.set()
+            if is_urgent:
+                self._urgent.set()
 
     async def _flush(self) -> None:
         """Write what is left, unless the lease is lost. Raises what `DATABASE_AWAY` names."""
-        count = len(self._events)
-        told = [event for event in self.rest if not isinstance(event, Finished)]
+        count = len(self._events)  # more may come while this is written
+        told = [event for event in self._unwritten(count) if not isinstance(event, Finished)]
         if self._lost or not told:
             return
         self._unsure = True
@@ -95,6 +114,7 @@ class Outbox:
             await self._gather()
             self._news.clear()
             self._urgent.clear()
+            self._woken = False
             if self._closed.is_set():
                 return
             try:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sqlalchemy import and_, bindparam, func, select, text
-from sqlalchemy.dialects.postgresql import JSON
+from sqlalchemy import and_, func, select, text
 
+from judge.service.queue import JOB
 from judge.service.tables import JUDGINGS, SUBMISSIONS
 
 _OLDER = JUDGINGS.alias("each")
@@ -25,28 +25,42 @@ _WITH_NEWEST = SUBMISSIONS.join(
     and_(JUDGINGS.c.submission_id == SUBMISSIONS.c.id, JUDGINGS.c.number == _NEWEST),
 )
 
-# Submissions with their newest judging, whole, or without the result itself.
-SUBMISSIONS_WHOLE = select(*_SUBMISSION, *JUDGINGS.c).select_from(_WITH_NEWEST)
+# Submissions with their newest judging, without the result itself.
 SUBMISSIONS_BRIEFLY = select(
     *_SUBMISSION, *(column for column in JUDGINGS.c if column.name != "result")
 ).select_from(_WITH_NEWEST)
 
+# --- what every submission needs ------------------------------------------------------------------
+# For plain connections (`judge.service.pool`), so with psycopg's placeholders. Each is a
+# transaction by itself unless its comment says otherwise.
+
 # What is done again after a crash of the database anyway does not wait for the disk.
 _LAZILY = "set_config('synchronous_commit', 'off', true)"
 
+# A submission with its newest judging, whole.
+SUBMISSION = """
+    SELECT submission.student, submission.open, submission.kind, submission.problem,
+        submission.created_at AS submitted_at, judging.*
+    FROM submissions AS submission JOIN judgings AS judging
+        ON judging.submission_id = submission.id
+    WHERE submission.id = %(submission)s
+    ORDER BY judging.number DESC LIMIT 1
+"""
+
 # One row of a judging that is now this worker's; none when it is finished, or gone. `restarted` and
 # `started` are events; the first is written when an earlier attempt is void.
-CLAIM = text(f"""
+CLAIM = f"""
     WITH claimed AS (
         UPDATE judgings
-        SET state = 'judging', attempts = attempts + 1, worker = :worker,
+        SET state = 'judging', attempts = attempts + 1, worker = %(worker)s,
             claimed_at = clock_timestamp()
-        WHERE id = :judging AND state <> 'finished'
+        WHERE id = %(judging)s AND state <> 'finished'
         RETURNING *
     ), told AS (
         INSERT INTO events (judging_id, data)
         SELECT claimed.id, each.event
-        FROM claimed, unnest(ARRAY[CAST(:restarted AS json), CAST(:started AS json)])
+        FROM claimed,
+            unnest(ARRAY[CAST(%(restarted)s AS json), CAST(%(started)s AS json)])
             WITH ORDINALITY AS each (event, place)
         WHERE claimed.attempts > 1 OR each.place = 2
         ORDER BY each.place
@@ -59,105 +73,143 @@ CLAIM = text(f"""
             WHERE submission_id = submission.id ORDER BY name) AS names,
         ARRAY(SELECT content FROM sources
             WHERE submission_id = submission.id ORDER BY name) AS contents,
-        pg_notify(:channel, submission.id), {_LAZILY}
+        pg_notify(%(channel)s, submission.id), {_LAZILY}
     FROM claimed JOIN submissions AS submission ON submission.id = claimed.submission_id
-""")  # noqa: S608  # no value is put into the text
+"""  # noqa: S608  # no value is put into the text
 
 # One row when the attempt holds the lease and the events are written, else none. A new claim waits
 # for this statement, and this for it.
-APPEND = text(f"""
+APPEND = f"""
     WITH lease AS (
         SELECT id, submission_id FROM judgings
-        WHERE id = :judging AND attempts = :lease AND worker = :worker AND state = 'judging'
+        WHERE id = %(judging)s AND attempts = %(lease)s AND worker = %(worker)s
+            AND state = 'judging'
         FOR SHARE
     ), told AS (
         INSERT INTO events (judging_id, data)
         SELECT lease.id, each.event
-        FROM lease, json_array_elements(:events) WITH ORDINALITY AS each (event, place)
+        FROM lease, json_array_elements(CAST(%(events)s AS json))
+            WITH ORDINALITY AS each (event, place)
         ORDER BY each.place
     )
-    SELECT pg_notify(:channel, submission_id), {_LAZILY} FROM lease
-""").bindparams(bindparam("events", type_=JSON))  # noqa: S608  # as above
+    SELECT pg_notify(%(channel)s, submission_id), {_LAZILY} FROM lease
+"""  # noqa: S608  # as above
 
-# One row with whose lease was last, and how long the student waited; none when it is finished.
-FINISH = text("""
-    UPDATE judgings
-    SET state = 'finished', finished_at = clock_timestamp(), verdict = :verdict, score = :score,
-        sandbox = :sandbox, image = :image, result = :result, failed_tier = :failed_tier,
-        judged_ms = :judged_ms, grade_key = :grade_key
-    WHERE id = :judging AND state <> 'finished'
-    RETURNING attempts, worker, accepted_ms + CAST(
-        extract(epoch FROM clock_timestamp() - created_at) * 1000 AS double precision
-    ) AS waited_ms
-""").bindparams(bindparam("result", type_=JSON))
-
-TELL = text("""
-    WITH told AS (
+# The verdict, the last events and the count of verdicts. One row when this is the verdict; none
+# when there is one already, or, unless `by_anybody`, when somebody else has the lease.
+FINISH = """
+    WITH finished AS (
+        UPDATE judgings
+        SET state = 'finished', finished_at = clock_timestamp(), verdict = %(verdict)s,
+            score = %(score)s, sandbox = %(sandbox)s, image = %(image)s,
+            result = CAST(%(result)s AS json), failed_tier = %(failed_tier)s,
+            judged_ms = %(judged_ms)s, grade_key = %(grade_key)s
+        WHERE id = %(judging)s AND state <> 'finished' AND (
+            %(by_anybody)s OR attempts = %(lease)s AND worker = %(worker)s
+        )
+        RETURNING id, submission_id, accepted_ms + CAST(
+            extract(epoch FROM clock_timestamp() - created_at) * 1000 AS double precision
+        ) AS waited_ms
+    ), told AS (
         INSERT INTO events (judging_id, data)
-        SELECT CAST(:judging AS bigint), each.event
-        FROM json_array_elements(:events) WITH ORDINALITY AS each (event, place)
+        SELECT finished.id, each.event
+        FROM finished, json_array_elements(CAST(%(events)s AS json))
+            WITH ORDINALITY AS each (event, place)
         ORDER BY each.place
+    ), counted AS (
+        INSERT INTO tallies (kind, verdict, bucket_ms, count, total_ms)
+        SELECT CAST(%(kind)s AS text), %(verdict)s,
+            (SELECT min(bound) FROM unnest(CAST(%(bounds)s AS double precision[])) AS bound
+                WHERE bound >= waited_ms),
+            1, waited_ms
+        FROM finished
+        ON CONFLICT (kind, verdict, bucket_ms) DO UPDATE
+        SET count = tallies.count + 1, total_ms = tallies.total_ms + excluded.total_ms
     )
-    SELECT pg_notify(:channel, :submission)
-""").bindparams(bindparam("events", type_=JSON))
+    SELECT pg_notify(%(channel)s, submission_id) FROM finished
+"""
 
-ACCEPT = text("""
+# A submission and its files: part of a transaction.
+ACCEPT = """
     WITH accepted AS (
         INSERT INTO submissions
             (id, student, open, kind, problem, idempotency_key, request_hash)
-        VALUES (:id, :student, :open, :kind, :problem, :idempotency_key, :request_hash)
+        VALUES (%(id)s, %(student)s, %(open)s, %(kind)s, %(problem)s, %(idempotency_key)s,
+            %(request_hash)s)
     )
     INSERT INTO sources (submission_id, name, content)
-    SELECT :id, each.name, each.content
-    FROM unnest(CAST(:names AS text[]), CAST(:contents AS bytea[])) AS each (name, content)
-""")
+    SELECT %(id)s, each.name, each.content
+    FROM unnest(CAST(%(names)s AS text[]), CAST(%(contents)s AS bytea[])) AS each (name, content)
+"""
 
-# A judging, and its first event, which says how many are ahead of it.
-QUEUE = text("""
+# A judging, its first event, which says how many are ahead of it, and its job: part of a
+# transaction.
+QUEUE = f"""
     WITH judging AS (
         INSERT INTO judgings (submission_id, number, state, problem_version, seed, priority,
             accepted_ms, created_at)
-        VALUES (:submission, :number, 'queued', :version, :seed, :priority, :accepted_ms,
-            clock_timestamp())
+        VALUES (%(submission)s, %(number)s, 'queued', %(version)s, %(seed)s, %(priority)s,
+            %(accepted_ms)s, clock_timestamp())
         RETURNING id
+    ), told AS (
+        INSERT INTO events (judging_id, data)
+        SELECT id, json_build_object('type', 'queued', 'ahead', (
+            SELECT count(*) FROM judgings AS other
+            WHERE other.state = 'queued' AND other.priority >= %(priority)s
+        ))
+        FROM judging
     )
-    INSERT INTO events (judging_id, data)
-    SELECT id, json_build_object('type', 'queued', 'ahead', (
-        SELECT count(*) FROM judgings AS other
-        WHERE other.state = 'queued' AND other.priority >= :priority
-    ))
-    FROM judging
-    RETURNING judging_id
-""")
+    SELECT id, {JOB} FROM judging
+"""  # noqa: S608  # as above
 
-EVENTS_AFTER = text("""
-    SELECT id, data FROM events WHERE judging_id = :judging AND id > :after
-    ORDER BY id LIMIT :limit
-""")
+# What came under the same key before.
+REPLAY = """
+    SELECT id, request_hash FROM submissions
+    WHERE student = %(student)s AND idempotency_key = %(idempotency_key)s
+"""
+
+# Of one student, one transaction after another sees what the one before has made.
+ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(hashtextextended(%(student)s, 0))"
+
+LOAD = """
+    SELECT count(*) AS everybody, count(*) FILTER (WHERE submission.student = %(student)s) AS mine
+    FROM judgings AS judging JOIN submissions AS submission
+        ON submission.id = judging.submission_id
+    WHERE judging.state <> 'finished'
+"""
+
+# Seconds until there is room for one more: until the oldest of the last hour's leaves it.
+HOUR = """
+    SELECT CAST(
+        extract(epoch FROM judging.created_at + interval '1 hour' - now()) AS double precision
+    ) AS wait_s
+    FROM judgings AS judging JOIN submissions AS submission
+        ON submission.id = judging.submission_id
+    WHERE submission.student = %(student)s AND judging.created_at > now() - interval '1 hour'
+    ORDER BY judging.created_at DESC OFFSET %(quota)s - 1 LIMIT 1
+"""
+
+# A submission that nobody else may judge again meanwhile: part of a transaction, and so is its
+# newest judging, which is asked for after that.
+LOCK_SUBMISSION = "SELECT student FROM submissions WHERE id = %(submission)s FOR UPDATE"
+NEWEST = """
+    SELECT number, state, seed FROM judgings WHERE submission_id = %(submission)s
+    ORDER BY number DESC LIMIT 1
+"""
+
+EVENTS_AFTER = """
+    SELECT id, data ->> 'type' AS type, CAST(data AS text) AS data FROM events
+    WHERE judging_id = %(judging)s AND id > %(after)s
+    ORDER BY id LIMIT %(limit)s
+"""
+
+# --- what is rarer --------------------------------------------------------------------------------
 
 AHEAD = text("""
     SELECT count(*)
     FROM judgings AS mine JOIN judgings AS other
         ON (other.priority, mine.id) > (mine.priority, other.id)
     WHERE mine.id = :judging AND other.state = 'queued'
-""")
-
-LOAD = text("""
-    SELECT count(*) AS everybody, count(*) FILTER (WHERE submission.student = :student) AS mine
-    FROM judgings AS judging JOIN submissions AS submission
-        ON submission.id = judging.submission_id
-    WHERE judging.state <> 'finished'
-""")
-
-# Seconds until there is room for one more: until the oldest of the last hour's leaves it.
-HOUR = text("""
-    SELECT CAST(
-        extract(epoch FROM judging.created_at + interval '1 hour' - now()) AS double precision
-    ) AS wait_s
-    FROM judgings AS judging JOIN submissions AS submission
-        ON submission.id = judging.submission_id
-    WHERE submission.student = :student AND judging.created_at > now() - interval '1 hour'
-    ORDER BY judging.created_at DESC OFFSET :quota - 1 LIMIT 1
 """)
 
 # Submissions of all tiers and of tests, each with its newest verdict. One that is our fault counts
@@ -220,9 +272,6 @@ GRADED = text("""
     SELECT result FROM judgings WHERE grade_key = :grade_key
     ORDER BY finished_at DESC LIMIT 1
 """)
-
-# Of one student, one transaction after another sees what the one before has made.
-ONE_AT_A_TIME = text("SELECT pg_advisory_xact_lock(hashtextextended(:student, 0))")
 
 # Only what has a verdict, and has had it for long.
 EXPIRE_RUNS = text("""

@@ -27,17 +27,16 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import procrastinate
-import psycopg
 import structlog
 from procrastinate.jobs import Job
 from procrastinate.retry import BaseRetryStrategy, RetryDecision
 from procrastinate.worker import Worker
-from psycopg.rows import TupleRow
+from psycopg_pool import AsyncConnectionPool
 from sqlalchemy import bindparam, text
 from sqlalchemy.dialects.postgresql import JSONB
-from sqlalchemy.ext.asyncio import AsyncEngine
 
-from judge.service.database import CONNECTION, DATABASE_AWAY, plain_url
+from judge.service.database import CONNECTION, DATABASE_AWAY, Database, plain_url
+from judge.service.pool import Connection, is_quiet
 
 HEARTBEAT_S = 2.0
 POLL_S = 1.0
@@ -46,9 +45,18 @@ RESTART_S = 1.0
 RETRY_S = 2.0
 PREPARE_ATTEMPTS = 3
 QUEUE = "judge"
+JUDGE = "judge"  # the name of the task that judges
+# What `Queue.enqueue` does, as an expression: it queues the job for the row `judging` of the
+# statement that makes it, with the parameter `priority`.
+JOB = f"""
+    procrastinate_defer_jobs_v1(ARRAY[CAST(ROW(
+        '{QUEUE}', '{JUDGE}', CAST(%(priority)s AS integer), NULL, NULL,
+        jsonb_build_object('judging', judging.id), NULL
+    ) AS procrastinate_job_to_defer_v1)])
+"""
+# What the queue commits need not survive a crash of the database: the work is done again.
+_CONNECTION = CONNECTION | {"options": f"{CONNECTION['options']} -c synchronous_commit=off"}
 LOG = structlog.get_logger()
-
-Connection = psycopg.AsyncConnection[TupleRow]
 
 
 @dataclass(frozen=True)
@@ -89,17 +97,19 @@ class Jobs:
 class Queue:
     """The queue of one database."""
 
-    def __init__(self, database_url: str, engine: AsyncEngine) -> None:
-        self._engine = engine
+    def __init__(self, database_url: str, database: Database) -> None:
+        self._engine = database.engine
+        self._pool = database.pool
         self._connector = procrastinate.PsycopgConnector(
             conninfo=plain_url(database_url),
-            kwargs=CONNECTION,
+            pool_factory=_connections,
+            kwargs=_CONNECTION,
             min_size=1,
             max_size=8,
             configure=_configure,
         )
         self._app = procrastinate.App(connector=self._connector)
-        self._judge = self._app.task(name="judge", queue=QUEUE, retry=_Again())(self._run_judging)
+        self._judge = self._app.task(name=JUDGE, queue=QUEUE, retry=_Again())(self._run_judging)
         self._prepare = self._app.task(name="prepare", queue=QUEUE, retry=_Again(PREPARE_ATTEMPTS))(
             self._run_preparing
         )
@@ -171,8 +181,9 @@ class Queue:
 
     async def stats(self) -> Jobs:
         """How much there is to do."""
-        async with self._engine.connect() as connection:
-            waiting, running = (await connection.execute(_COUNT)).one()
+        async with self._pool.connection() as connection:
+            counted = await (await connection.execute(_COUNT)).fetchall()
+        waiting, running = counted[0]
         return Jobs(waiting, running)
 
     # --- inside a worker -------------------------------------------------------------------------
@@ -243,9 +254,9 @@ class Queue:
 
     async def _held(self, worker_id: int | None) -> dict[int, Task]:
         """What the rows say a worker is doing."""
-        async with self._engine.connect() as connection:
+        async with self._pool.connection() as connection:
             rows = await connection.execute(_HELD, {"worker": worker_id})
-            return {job: _task(args) for job, args in rows.all()}
+            return {job: _task(args) for job, args in await rows.fetchall()}
 
 
 class _Again(BaseRetryStrategy):
@@ -272,22 +283,30 @@ def _task(arguments: dict[str, Any]) -> Task:
     return PrepareTask(**arguments) if "version" in arguments else JudgeTask(**arguments)
 
 
+def _connections(**options: Any) -> AsyncConnectionPool[Any]:
+    """Procrastinate's connections; before each use it would ask the server whether one is alive."""
+    return AsyncConnectionPool(**(options | {"check": _check}))
+
+
 async def _configure(connection: Connection) -> None:
-    """What the queue commits need not survive a crash of the database: the work is done again."""
-    await connection.execute("SET synchronous_commit TO off")
-    await connection.commit()
+    """All that Procrastinate asks is one statement each: a transaction around it is for nothing."""
+    await connection.set_autocommit(True)
+
+
+async def _check(connection: Connection) -> None:
+    """Ask the server only when there is reason to; raises what psycopg raises."""
+    if not is_quiet(connection):
+        await AsyncConnectionPool.check_connection(connection)
 
 
 _CANCEL = text(
     "DELETE FROM procrastinate_jobs WHERE status = 'todo' AND args = :arguments"
 ).bindparams(bindparam("arguments", type_=JSONB))
-_COUNT = text("""
+_COUNT = """
     SELECT count(*) FILTER (WHERE status = 'todo'), count(*) FILTER (WHERE status = 'doing')
     FROM procrastinate_jobs
-""")
-_HELD = text(
-    "SELECT id, args FROM procrastinate_jobs WHERE status = 'doing' AND worker_id = :worker"
-)
+"""
+_HELD = "SELECT id, args FROM procrastinate_jobs WHERE status = 'doing' AND worker_id = %(worker)s"
 _STALLED = """
     FROM procrastinate_jobs AS job
     LEFT JOIN procrastinate_workers AS worker ON worker.id = job.worker_id

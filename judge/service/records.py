@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-from judge.events import StreamEvent
+from judge.events import STREAM_EVENT, StreamEvent
 from judge.grader.messages import CheckCard
 from judge.results import Chart, Kind, Result, State
 from judge.verdicts import Verdict
@@ -138,10 +138,16 @@ class StoredSubmission:
 
 @dataclass(frozen=True)
 class StoredEvent:
-    """An event, with the id that a reader resumes from."""
+    """An event as it is stored, in JSON, with the id that a reader resumes from."""
 
     id: int
-    event: StreamEvent
+    type: str
+    data: str
+
+    @property
+    def event(self) -> StreamEvent:
+        """The event itself; most readers only pass it on."""
+        return STREAM_EVENT.validate_json(self.data)
 
 
 @dataclass(frozen=True)

@@ -341,10 +341,11 @@ class _Kept:
 
 @asynccontextmanager
 async def _opened(database_url: str) -> AsyncIterator[_Kept]:
-    async with connected(database_url) as engine:
-        queue = Queue(database_url, engine)
-        store = Store(engine, queue)
-        yield _Kept(store, queue, Doorbell(database_url), Caretaker(engine, store, queue))
+    async with connected(database_url) as database:
+        queue = Queue(database_url, database)
+        store = Store(database, queue)
+        caretaker = Caretaker(database.engine, store, queue)
+        yield _Kept(store, queue, Doorbell(database_url), caretaker)
 
 
 @asynccontextmanager

@@ -9,24 +9,27 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import msgspec
+import psycopg
+from psycopg.rows import dict_row
 from pydantic import JsonValue
-from sqlalchemy import RowMapping, delete, func, select, text, update
+from sqlalchemy import delete, func, select, text, update
 from sqlalchemy.dialects.postgresql import insert as upsert
-from sqlalchemy.exc import IntegrityError
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection
 
-from judge.events import STREAM_EVENT, Restarted, Started, StreamEvent
+from judge.events import Restarted, Started, StreamEvent
 from judge.grader.messages import CheckCard
 from judge.own_tests import is_lasting
 from judge.problem import Problem
 from judge.results import Chart, Environment, Result
 from judge.service import queries
+from judge.service.database import Database
 from judge.service.grades import grade_key
+from judge.service.pool import Connection
 from judge.service.queue import JudgeTask, PrepareTask, Queue
 from judge.service.records import (
     Accepted,
@@ -38,6 +41,7 @@ from judge.service.records import (
     NewSubmission,
     QueueFull,
     QueueStats,
+    Refused,
     Standing,
     StillJudging,
     StoredEvent,
@@ -78,60 +82,25 @@ WORKER_ALIVE_S = 8.0
 class Store:
     """The database of one service. Every method is one transaction."""
 
-    def __init__(self, engine: AsyncEngine, queue: Queue) -> None:
-        self._engine = engine
-        self._single = engine.execution_options(isolation_level="AUTOCOMMIT")  # one statement each
+    def __init__(self, database: Database, queue: Queue) -> None:
+        self._pool = database.pool
+        self._engine = database.engine
+        self._single = self._engine.execution_options(isolation_level="AUTOCOMMIT")  # one statement
         self._queue = queue
 
     # --- submissions, for the API ----------------------------------------------------------------
 
     async def accept(self, new: NewSubmission, bounds: Bounds) -> Accepted:
         """Keep a submission and queue it. Raises `Refused`, `KeyReused`."""
-        try:
-            return await self._accept(new, bounds)
-        except IntegrityError:  # the same key came twice at once, and the other was faster
-            async with self._single.connect() as connection:
-                earlier = await _replay(connection, new)
-            if earlier is None:
-                raise
-            return earlier
-
-    async def _accept(self, new: NewSubmission, bounds: Bounds) -> Accepted:
-        async with self._engine.begin() as connection:
-            earlier = await _replay(connection, new)
-            if earlier is not None:
+        async with self._pool.connection() as connection:
+            try:
+                return await _accept(connection, new, bounds)
+            except psycopg.errors.UniqueViolation:
+                # The same key came twice at once, and the other was faster.
+                earlier = _replayed(new, await _one(connection, queries.REPLAY, _key(new)))
+                if earlier is None:
+                    raise
                 return earlier
-            mine = await _room(connection, new.student, bounds)
-            await connection.execute(
-                queries.ACCEPT,
-                {
-                    "id": new.id,
-                    "student": new.student,
-                    "open": new.open,
-                    "kind": new.kind,
-                    "problem": new.problem,
-                    "idempotency_key": new.idempotency_key,
-                    "request_hash": new.request_hash,
-                    "names": list(new.files),
-                    "contents": list(new.files.values()),
-                },
-            )
-            judging = _NewJudging(
-                submission=new.id,
-                number=1,
-                version=new.version,
-                seed=new.seed,
-                priority=_priority(new.kind, mine),
-                accepted_ms=(time.monotonic() - new.received_s) * 1000,
-            )
-            await self._queue_judging(connection, judging)
-        return Accepted(new.id, replayed=False)
-
-    async def _queue_judging(self, connection: AsyncConnection, new: _NewJudging) -> int:
-        made = await connection.execute(queries.QUEUE, asdict(new))
-        judging: int = made.scalar_one()
-        await self._enqueue(connection, JudgeTask(judging), new.priority)
-        return judging
 
     async def _enqueue(
         self, connection: AsyncConnection, task: JudgeTask | PrepareTask, priority: int
@@ -141,9 +110,7 @@ class Store:
 
     async def submission(self, submission_id: str) -> StoredSubmission | None:
         """A submission with its newest judging; None when there is none."""
-        query = queries.SUBMISSIONS_WHOLE.where(SUBMISSIONS.c.id == submission_id)
-        async with self._single.connect() as connection:
-            row = (await connection.execute(query)).mappings().one_or_none()
+        row = await self._one(queries.SUBMISSION, {"submission": submission_id})
         return None if row is None else _stored_submission(row)
 
     async def history(
@@ -206,42 +173,37 @@ class Store:
 
         Raises `Refused`, `StillJudging`, `UnknownRow`.
         """
-        async with self._engine.begin() as connection:
-            locked = await connection.execute(
-                select(SUBMISSIONS.c.student)
-                .where(SUBMISSIONS.c.id == submission_id)
-                .with_for_update()
-            )
-            student = locked.scalar_one_or_none()
-            if student is None:
+        which = {"submission": submission_id}
+        async with self._pool.connection() as connection, connection.transaction():
+            locked = await _one(connection, queries.LOCK_SUBMISSION, which)
+            if locked is None:
                 raise UnknownRow(f"there is no submission {submission_id}")
-            newest = (
-                await connection.execute(
-                    select(JUDGINGS.c.number, JUDGINGS.c.state, JUDGINGS.c.seed)
-                    .where(JUDGINGS.c.submission_id == submission_id)
-                    .order_by(JUDGINGS.c.number.desc())
-                    .limit(1)
-                )
-            ).one()
-            if newest.state != "finished":
+            newest = await _one(connection, queries.NEWEST, which)
+            assert newest is not None
+            if newest["state"] != "finished":
                 raise StillJudging("it is being judged")
-            mine = await _room(connection, student, bounds)
+            load = await (await _ask_for_room(connection, locked["student"], bounds)).read()
+            if refusal := load.refusal(bounds):
+                raise refusal
             judging = _NewJudging(
                 submission=submission_id,
-                number=newest.number + 1,
+                number=newest["number"] + 1,
                 version=version,
-                seed=newest.seed,
-                priority=REJUDGE_PRIORITY - min(mine, RANKS),
+                seed=newest["seed"],
+                priority=REJUDGE_PRIORITY - min(load.mine, RANKS),
                 accepted_ms=0.0,
             )
-            return await self._queue_judging(connection, judging)
+            made = await _one(connection, queries.QUEUE, asdict(judging))
+            assert made is not None
+            number: int = made["id"]
+        return number
 
     async def events_after(self, judging: int, after: int, limit: int = PAGE) -> list[StoredEvent]:
         """The next events of a judging, oldest first; at most `limit`."""
         values = {"judging": judging, "after": after, "limit": limit}
-        async with self._single.connect() as connection:
-            rows = (await connection.execute(queries.EVENTS_AFTER, values)).all()
-        return [StoredEvent(row.id, STREAM_EVENT.validate_python(row.data)) for row in rows]
+        async with self._pool.connection() as connection:
+            rows = await (await connection.execute(queries.EVENTS_AFTER, values)).fetchall()
+        return [StoredEvent(*row) for row in rows]
 
     async def ahead(self, judging: int) -> int:
         """How many that wait are judged before this one."""
@@ -345,23 +307,22 @@ class Store:
             "started": Started().model_dump_json(),
             "channel": CHANNEL,
         }
-        async with self._single.connect() as connection:
-            row = (await connection.execute(queries.CLAIM, values)).one_or_none()
+        row = await self._one(queries.CLAIM, values)
         if row is None:
             return None
         return Claim(
             judging=judging,
-            submission=row.submission_id,
-            number=row.number,
-            lease=row.attempts,
+            submission=row["submission_id"],
+            number=row["number"],
+            lease=row["attempts"],
             worker=worker,
-            kind=row.kind,
-            problem=row.problem,
-            version=row.problem_version,
-            seed=row.seed,
-            files=dict(zip(row.names, map(bytes, row.contents), strict=True)),
-            accepted_ms=round(row.accepted_ms, 3),
-            queued_ms=round(row.queued_ms, 3),
+            kind=row["kind"],
+            problem=row["problem"],
+            version=row["problem_version"],
+            seed=row["seed"],
+            files=dict(zip(row["names"], row["contents"], strict=True)),
+            accepted_ms=round(row["accepted_ms"], 3),
+            queued_ms=round(row["queued_ms"], 3),
         )
 
     async def graded(self, claim: Claim, environment: Environment) -> Result | None:
@@ -379,12 +340,10 @@ class Store:
             "judging": claim.judging,
             "lease": claim.lease,
             "worker": claim.worker,
-            "events": _rows(events),
+            "events": _as_json(events),
             "channel": CHANNEL,
         }
-        async with self._single.connect() as connection:
-            written = (await connection.execute(queries.APPEND, values)).one_or_none()
-        return written is not None
+        return await self._one(queries.APPEND, values) is not None
 
     async def finish(
         self,
@@ -400,30 +359,26 @@ class Store:
         """
         values = {
             "judging": claim.judging,
+            "lease": claim.lease,
+            "worker": claim.worker,
+            "kind": claim.kind,
             "verdict": result.outcome.value,
             "score": result.score,
             "sandbox": result.environment.sandbox,
             "image": result.environment.image,
-            "result": result.model_dump(mode="json"),
+            "result": result.model_dump_json(),
             "failed_tier": result.failed_tier,
             "judged_ms": result.timing.judged_ms,
             "grade_key": _grade_key(claim, result),
+            "bounds": list(BUCKETS_MS),
+            "channel": CHANNEL,
         }
-        async with self._engine.begin() as connection:
-            last = (await connection.execute(queries.FINISH, values)).one_or_none()
-            if last is None:
-                return False
-            mine = (last.attempts, last.worker) == (claim.lease, claim.worker)
-            whole = [Restarted(), Started(), *events]
-            told = {
-                "judging": claim.judging,
-                "events": _rows(rest if mine else whole),
-                "channel": CHANNEL,
-                "submission": claim.submission,
-            }
-            await connection.execute(queries.TELL, told)
-            await _count(connection, claim.kind, result.outcome, last.waited_ms)
-        return True
+        mine = {"by_anybody": False, "events": _as_json(rest)}
+        if await self._one(queries.FINISH, values | mine) is not None:
+            return True
+        # It is finished, or somebody else has the lease and wrote events: then all of ours follow.
+        whole = {"by_anybody": True, "events": _as_json([Restarted(), Started(), *events])}
+        return await self._one(queries.FINISH, values | whole) is not None
 
     async def give_back(self, claim: Claim, *, counted: bool) -> None:
         """Let somebody else judge it; `counted` False forgets this attempt."""
@@ -512,6 +467,11 @@ class Store:
         async with self._single.connect() as connection:
             await connection.execute(select(1))
 
+    async def _one(self, query: str, values: Mapping[str, object]) -> dict[str, Any] | None:
+        """The row of a statement that is a transaction; None when it has none."""
+        async with self._pool.connection() as connection:
+            return await _one(connection, query, values)
+
 
 @dataclass(frozen=True)
 class _NewJudging:
@@ -528,19 +488,73 @@ class _NewJudging:
 # --- parts of transactions ------------------------------------------------------------------------
 
 
-async def _replay(connection: AsyncConnection, new: NewSubmission) -> Accepted | None:
-    """What was accepted under the same key. Raises `KeyReused`."""
-    if new.idempotency_key is None:
-        return None
-    query = select(SUBMISSIONS.c.id, SUBMISSIONS.c.request_hash).where(
-        SUBMISSIONS.c.student == new.student, SUBMISSIONS.c.idempotency_key == new.idempotency_key
+async def _one(
+    connection: Connection, query: str, values: Mapping[str, object]
+) -> dict[str, Any] | None:
+    cursor = connection.cursor(row_factory=dict_row)
+    return await (await cursor.execute(query, values)).fetchone()
+
+
+async def _accept(connection: Connection, new: NewSubmission, bounds: Bounds) -> Accepted:
+    """Keep and queue it, or say why not. Raises `Refused`, `KeyReused`.
+
+    In two round trips: what is asked, and what is written. Only the end of the second one, which
+    is the commit, leads to an answer. Nothing is raised in between, which would be told as an error
+    in the pipeline.
+    """
+    refusal: Refused | None = None
+    async with connection.pipeline(), connection.transaction():
+        replay = connection.cursor(row_factory=dict_row)
+        if new.idempotency_key is not None:
+            await replay.execute(queries.REPLAY, _key(new))
+        asked = await _ask_for_room(connection, new.student, bounds)
+        earlier = await replay.fetchone() if new.idempotency_key is not None else None
+        load = await asked.read()
+        if earlier is None:
+            refusal = load.refusal(bounds)
+            if refusal is None:
+                await _write(connection, new, load)
+    if refusal is not None:
+        raise refusal
+    return _replayed(new, earlier) or Accepted(new.id, replayed=False)
+
+
+async def _write(connection: Connection, new: NewSubmission, load: _Load) -> None:
+    submission = {
+        "id": new.id,
+        "student": new.student,
+        "open": new.open,
+        "kind": new.kind,
+        "problem": new.problem,
+        "idempotency_key": new.idempotency_key,
+        "request_hash": new.request_hash,
+        "names": list(new.files),
+        "contents": list(new.files.values()),
+    }
+    judging = _NewJudging(
+        submission=new.id,
+        number=1,
+        version=new.version,
+        seed=new.seed,
+        priority=_priority(new.kind, load.mine),
+        accepted_ms=(time.monotonic() - new.received_s) * 1000,
     )
-    earlier = (await connection.execute(query)).one_or_none()
+    await connection.execute(queries.ACCEPT, submission)
+    await connection.execute(queries.QUEUE, asdict(judging))
+
+
+def _key(new: NewSubmission) -> dict[str, str | None]:
+    """The values of `queries.REPLAY`."""
+    return {"student": new.student, "idempotency_key": new.idempotency_key}
+
+
+def _replayed(new: NewSubmission, earlier: Mapping[str, Any] | None) -> Accepted | None:
+    """What was accepted under the same key, if anything was. Raises `KeyReused`."""
     if earlier is None:
         return None
-    if earlier.request_hash != new.request_hash:
+    if earlier["request_hash"] != new.request_hash:
         raise KeyReused("this Idempotency-Key came with another submission before; use a new one")
-    return Accepted(earlier.id, replayed=True)
+    return Accepted(earlier["id"], replayed=True)
 
 
 def _priority(kind: str, unfinished: int) -> int:
@@ -551,34 +565,64 @@ def _priority(kind: str, unfinished: int) -> int:
     return FIRST_PRIORITY - 2 * min(unfinished, RANKS) + (kind == "run")
 
 
-async def _room(connection: AsyncConnection, student: str, bounds: Bounds) -> int:
-    """How many of the student's are not finished. Raises `Refused` when there is no room."""
-    await connection.execute(queries.ONE_AT_A_TIME, {"student": student})
-    load = (await connection.execute(queries.LOAD, {"student": student})).one()
-    if load.everybody >= bounds.queue_limit:
-        raise QueueFull(
-            f"{load.everybody} submissions are waiting, as many as may. Try again in a moment.",
-            BUSY_RETRY_S,
-        )
-    if load.mine >= bounds.student_limit:
-        raise StudentLimit(
-            f"{load.mine} of your submissions are waiting, as many as may. Let them finish first.",
-            BUSY_RETRY_S,
-        )
-    if bounds.hourly_quota:
-        hour = (
-            await connection.execute(
-                queries.HOUR, {"student": student, "quota": bounds.hourly_quota}
+@dataclass(frozen=True)
+class _Load:
+    """How many submissions are not finished, in all and of one student.
+
+    `wait_s` is how long the student has to wait who has had enough for an hour.
+    """
+
+    everybody: int
+    mine: int
+    wait_s: int | None
+
+    def refusal(self, bounds: Bounds) -> Refused | None:
+        """Why there is no room for one more, if there is none."""
+        if self.everybody >= bounds.queue_limit:
+            return QueueFull(
+                f"{self.everybody} submissions are waiting, as many as may. Try again in a moment.",
+                BUSY_RETRY_S,
             )
-        ).one_or_none()
-        if hour is not None:
-            raise HourlyQuota(
+        if self.mine >= bounds.student_limit:
+            return StudentLimit(
+                f"{self.mine} of your submissions are waiting, as many as may. Let them finish "
+                "first.",
+                BUSY_RETRY_S,
+            )
+        if self.wait_s is not None:
+            return HourlyQuota(
                 f"You have made {bounds.hourly_quota} submissions in the last hour, as many as "
-                f"may be made. The next is possible in {math.ceil(hour.wait_s)} s.",
-                math.ceil(hour.wait_s),
+                f"may be made. The next is possible in {self.wait_s} s.",
+                self.wait_s,
             )
-    mine: int = load.mine
-    return mine
+        return None
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """Questions whose answers are on their way."""
+
+    load: psycopg.AsyncCursor[tuple[int, int]]
+    hour: psycopg.AsyncCursor[tuple[float]] | None
+
+    async def read(self) -> _Load:
+        load = await self.load.fetchone()
+        hour = await self.hour.fetchone() if self.hour is not None else None
+        assert load is not None
+        return _Load(*load, None if hour is None else math.ceil(hour[0]))
+
+
+async def _ask_for_room(connection: Connection, student: str, bounds: Bounds) -> _Asked:
+    """Ask how much waits, and let nobody add to what this student has until the transaction ends.
+
+    In a pipeline the answers are waited for where they are read.
+    """
+    await connection.execute(queries.ONE_AT_A_TIME, {"student": student})
+    load = await connection.execute(queries.LOAD, {"student": student})
+    if not bounds.hourly_quota:
+        return _Asked(load, None)
+    values = {"student": student, "quota": bounds.hourly_quota}
+    return _Asked(load, await connection.execute(queries.HOUR, values))
 
 
 def _grade_key(claim: Claim, result: Result) -> bytes | None:
@@ -588,29 +632,15 @@ def _grade_key(claim: Claim, result: Result) -> bytes | None:
     return grade_key(claim.files, claim.version, result.environment)
 
 
-def _rows(events: Sequence[StreamEvent]) -> list[dict[str, JsonValue]]:
-    return [event.model_dump(mode="json") for event in events]
-
-
-async def _count(
-    connection: AsyncConnection, kind: str, verdict: Verdict, waited_ms: float
-) -> None:
-    bucket_ms = next(bound for bound in BUCKETS_MS if waited_ms <= bound)
-    one = upsert(TALLIES).values(
-        kind=kind, verdict=verdict.value, bucket_ms=bucket_ms, count=1, total_ms=waited_ms
-    )
-    await connection.execute(
-        one.on_conflict_do_update(
-            index_elements=[TALLIES.c.kind, TALLIES.c.verdict, TALLIES.c.bucket_ms],
-            set_={"count": TALLIES.c.count + 1, "total_ms": TALLIES.c.total_ms + waited_ms},
-        )
-    )
+def _as_json(events: Sequence[StreamEvent]) -> str:
+    """The events as a JSON array. What is stored of each is what every reader is sent."""
+    return f"[{','.join(event.model_dump_json() for event in events)}]"
 
 
 # --- rows and what they stand for -----------------------------------------------------------------
 
 
-def _stored_submission(row: RowMapping) -> StoredSubmission:
+def _stored_submission(row: Mapping[Any, Any]) -> StoredSubmission:
     return StoredSubmission(
         id=row["submission_id"],
         student=row["student"],
@@ -622,7 +652,7 @@ def _stored_submission(row: RowMapping) -> StoredSubmission:
     )
 
 
-def _stored_judging(row: RowMapping) -> StoredJudging:
+def _stored_judging(row: Mapping[Any, Any]) -> StoredJudging:
     result = row.get("result")
     return StoredJudging(
         id=row["id"],
@@ -643,7 +673,7 @@ def _stored_judging(row: RowMapping) -> StoredJudging:
     )
 
 
-def _timed(result: Result, row: RowMapping) -> Result:
+def _timed(result: Result, row: Mapping[Any, Any]) -> Result:
     """The result with one more span: what it took, beside judging, from the claim to the store."""
     taken_ms = (row["finished_at"] - row["claimed_at"]).total_seconds() * 1000
     stored_ms = round(max(0.0, taken_ms - result.timing.judged_ms), 3)

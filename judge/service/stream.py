@@ -26,14 +26,14 @@ from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from judge.events import Finished, Queued, StreamEvent
+from judge.events import StreamEvent
 from judge.results import Result
 from judge.service.database import DATABASE_AWAY
 from judge.service.errors import Refusal
 from judge.service.folding import replay
 from judge.service.models import Position
 from judge.service.parts import Parts
-from judge.service.records import StoredSubmission
+from judge.service.records import StoredEvent, StoredSubmission
 from judge.service.store import PAGE
 
 MEDIA_TYPE = "text/event-stream"
@@ -148,8 +148,8 @@ class _Reader:
         self.has_more = len(page) >= PAGE
         for stored in page:
             self._after = stored.id
-            self._note(stored.event)
-        new = [_frame(stored.event, stored.id) for stored in page]
+            self._note(stored)
+        new = [_stored_frame(stored) for stored in page]
         now_s = time.monotonic()
         if self._is_waiting and now_s >= self._position_at_s:
             self._position_at_s = now_s + POSITION_EVERY_S
@@ -161,10 +161,10 @@ class _Reader:
             await self._ask_whether_over()
         return new
 
-    def _note(self, event: StreamEvent) -> None:
-        if not isinstance(event, Queued):
+    def _note(self, stored: StoredEvent) -> None:
+        if stored.type != "queued":
             self._is_waiting = False
-        if isinstance(event, Finished):
+        if stored.type == "finished":
             self.is_over = True
 
     async def _ask_whether_over(self) -> None:
@@ -181,9 +181,10 @@ class _Reader:
         )
 
 
-def _frame(event: StreamEvent, number: int | None = None) -> bytes:
-    return format_sse_event(
-        id=None if number is None else str(number),
-        event=event.type,
-        data_str=event.model_dump_json(),
-    )
+def _frame(event: StreamEvent) -> bytes:
+    return format_sse_event(event=event.type, data_str=event.model_dump_json())
+
+
+def _stored_frame(stored: StoredEvent) -> bytes:
+    """As it is stored: we wrote it ourselves, so it is not read to be written the same again."""
+    return format_sse_event(id=str(stored.id), event=stored.type, data_str=stored.data)

@@ -30,7 +30,7 @@ from typing import TypeVar
 
 import structlog
 
-from judge.events import CheckFinished, Event, Finished, Restarted, TierFinished
+from judge.events import CheckFinished, Finished, Restarted, TierFinished
 from judge.faults import BrokenChecks, JudgeFault, Untried
 from judge.grader.messages import CheckCard
 from judge.judging import Judge
@@ -211,11 +211,6 @@ class Worker:
             problem = await self._problem(claim.version)
         except (ProblemError, UnknownRow) as error:  # another worker may be of another version
             raise JudgeFault(f"{claim.problem} cannot be read: {error}") from None
-        loop = asyncio.get_running_loop()
-
-        def tell(event: Event) -> None:
-            with contextlib.suppress(RuntimeError):  # the loop has ended, and with it the worker
-                loop.call_soon_threadsafe(outbox.put, event)
 
         def attempt() -> Result:
             return self._judge.attempt(
@@ -224,7 +219,7 @@ class Worker:
                 id=claim.submission,
                 seed=claim.seed,
                 kind=claim.kind,
-                on_event=tell,
+                on_event=outbox.put,
             )
 
         async with outbox.writing():

@@ -92,7 +92,7 @@ class Chaos:
         while self._goes_on() or self._since:
             self._hand_in()
             self._collect()
-            if time.monotonic() > strike_at and self._strike():
+            if self._goes_on() and time.monotonic() > strike_at and self._strike():
                 strike_at = time.monotonic() + self._pause_s()
             time.sleep(LOOK_S)
         for submission, verdict in self._expected.items():
@@ -150,11 +150,17 @@ class Chaos:
             if self._random.random() < 0.3 and self._take_box(victim):
                 return True
             if self._may_be_killed(victim):
-                self._crew.kill(victim)
-                self.report.kills += 1
-                self._killed_at_s = time.monotonic()
+                self._kill(victim)
                 return True
         return False
+
+    def _kill(self, victim: WorkerProcess) -> None:
+        """The last of all needs no successor, where another is left."""
+        victim.kill()
+        self.report.kills += 1
+        self._killed_at_s = time.monotonic()
+        if self._goes_on() or not any(worker.alive for worker in self._crew.workers):
+            self._crew.hire()
 
     def _victims(self) -> list[WorkerProcess]:
         """The warm workers, unless there would be none left when one is killed."""

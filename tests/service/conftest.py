@@ -64,8 +64,8 @@ def named(database_url: str, name: str) -> str:
 @asynccontextmanager
 async def open_store(database_url: str) -> AsyncIterator[Store]:
     """The store of a database."""
-    async with connected(database_url) as engine:
-        yield Store(engine, Queue(database_url, engine))
+    async with connected(database_url) as database:
+        yield Store(database, Queue(database_url, database))
 
 
 def run_with_store(database_url: str, test: Callable[[Store], Coroutine[None, None, T]]) -> T:

@@ -133,9 +133,9 @@ async def open_api(
     write_problem(folder)
     (folder / "tracks.toml").write_text(TRACKS, encoding="utf-8")
     page = write_page(folder.with_name(f"{folder.name}-page"))
-    async with connected(database_url) as engine:
-        queue = Queue(database_url, engine)
-        store = Store(engine, queue)
+    async with connected(database_url) as database:
+        queue = Queue(database_url, database)
+        store = Store(database, queue)
         bank = Bank(folder, store.publish)
         await bank.refresh()
         parts = Parts(

@@ -100,9 +100,9 @@ def ask_without_database(folder: Path, requests: Sequence[httpx.Request]) -> lis
 
     async def run() -> list[httpx.Response]:
         write_problem(folder)
-        engine = connect(NOWHERE)
-        queue = Queue(NOWHERE, engine)
-        store = Store(engine, queue)
+        database = connect(NOWHERE)
+        queue = Queue(NOWHERE, database)
+        store = Store(database, queue)
         parts = Parts(
             store=store,
             doorbell=Doorbell(NOWHERE),

@@ -267,13 +267,13 @@ def test_no_log_shows_what_variables_hold() -> None:
 
 def test_errors_of_the_database_do_not_show_values(database_url: str) -> None:
     async def run() -> None:
-        engine = database.connect(database_url)
+        opened_database = database.connect(database_url)
         try:
             with pytest.raises(Exception, match="hidden") as failed:
-                async with engine.connect() as opened:
+                async with opened_database.engine.connect() as opened:
                     await opened.exec_driver_sql("SELECT %(value)s / 0", {"value": "my-source"})
             assert "my-source" not in str(failed.value).partition("[SQL")[2]
         finally:
-            await engine.dispose()
+            await opened_database.dispose()
 
     asyncio.run(run())

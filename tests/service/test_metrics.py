@@ -4,9 +4,8 @@ import asyncio
 from pathlib import Path
 
 from prometheus_client.parser import text_string_to_metric_families
-from sqlalchemy.ext.asyncio import AsyncEngine
 
-from judge.service.database import connected
+from judge.service.database import Database, connected
 from judge.service.metrics import Metrics
 from judge.service.queue import Queue
 from judge.service.records import WorkerRow
@@ -17,8 +16,8 @@ from tests.service.made import accepted, claimed, double, finish, new
 Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 
 
-async def read(engine: AsyncEngine, store: Store, url: str) -> Samples:
-    text = (await Metrics(store, Queue(url, engine)).render()).decode()
+async def read(database: Database, store: Store, url: str) -> Samples:
+    text = (await Metrics(store, Queue(url, database)).render()).decode()
     return {
         (sample.name, tuple(sorted(sample.labels.items()))): sample.value
         for family in text_string_to_metric_families(text)
@@ -30,8 +29,8 @@ def test_metrics_tell_what_waits_what_was_judged_and_who_works(
     database_url: str, tmp_path: Path
 ) -> None:
     async def test() -> None:
-        async with connected(database_url) as engine:
-            store = Store(engine, Queue(database_url, engine))
+        async with connected(database_url) as database:
+            store = Store(database, Queue(database_url, database))
             problem = double(tmp_path)
             await store.publish([problem])
             for verdict in (Verdict.AC, Verdict.WA, Verdict.WA):
@@ -39,7 +38,7 @@ def test_metrics_tell_what_waits_what_was_judged_and_who_works(
                 await finish(store, claim, problem, verdict)
             await accepted(store, new(problem, kind="run"))
             await store.beat(WorkerRow("w", "host", 1, "docker", 2, "ready", "", {"warm": 3}))
-            samples = await read(engine, store, database_url)
+            samples = await read(database, store, database_url)
         assert samples["judge_queue_waiting", (("kind", "run"),)] == 1
         assert samples["judge_queue_oldest_seconds", ()] > 0
         assert samples["judge_queue_running", ()] == 0
@@ -59,14 +58,14 @@ def test_metrics_tell_what_waits_what_was_judged_and_who_works(
 
 def test_a_histogram_never_falls(database_url: str, tmp_path: Path) -> None:
     async def test() -> None:
-        async with connected(database_url) as engine:
-            store = Store(engine, Queue(database_url, engine))
+        async with connected(database_url) as database:
+            store = Store(database, Queue(database_url, database))
             problem = double(tmp_path)
             await store.publish([problem])
             for _ in range(3):
                 claim = await claimed(store, await accepted(store, new(problem)))
                 await finish(store, claim, problem)
-            samples = await read(engine, store, database_url)
+            samples = await read(database, store, database_url)
         buckets = [
             value for (name, _labels), value in samples.items() if name.endswith("seconds_bucket")
         ]

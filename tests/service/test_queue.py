@@ -9,11 +9,10 @@ from pathlib import Path
 import psycopg
 import pytest
 from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from judge.problem import Problem
 from judge.service.caretaker import Caretaker
-from judge.service.database import connected, plain_url
+from judge.service.database import Database, connected, plain_url
 from judge.service.queue import HEARTBEAT_S, GiveBack, JudgeTask, PrepareTask, Queue, Task
 from judge.service.store import Store
 from tests.service.made import ROOMY, accepted, claimed, double, finish, new
@@ -29,11 +28,11 @@ def problem(tmp_path: Path) -> Problem:
 class Service:
     """A store and its queue, with a problem that has been prepared."""
 
-    def __init__(self, url: str, engine: AsyncEngine, problem: Problem) -> None:
+    def __init__(self, url: str, database: Database, problem: Problem) -> None:
         self.url = url
-        self.engine = engine
-        self.queue = Queue(url, engine)
-        self.store = Store(engine, self.queue)
+        self.database = database
+        self.queue = Queue(url, database)
+        self.store = Store(database, self.queue)
         self.problem = problem
 
     async def wait_until(self, condition: Callable[[], Awaitable[bool]]) -> None:
@@ -46,7 +45,7 @@ class Service:
         return (jobs.waiting, jobs.running) == (0, 0)
 
     async def execute(self, statement: str, **values: object) -> None:
-        async with self.engine.begin() as connection:
+        async with self.database.engine.begin() as connection:
             await connection.execute(text(statement), values)
 
     @asynccontextmanager
@@ -65,8 +64,8 @@ class Service:
 
 def run(url: str, problem: Problem, test: Callable[[Service], Awaitable[None]]) -> None:
     async def with_service() -> None:
-        async with connected(url) as engine:
-            service = Service(url, engine, problem)
+        async with connected(url) as database:
+            service = Service(url, database, problem)
             await service.store.publish([problem])
             await service.queue.cancel(PrepareTask(problem.version))
             await test(service)
@@ -99,6 +98,21 @@ def test_runs_come_before_submissions_and_rejudges_after(
         async with service.working(handle):
             await service.wait_until(service.idle)
         assert taken == [JudgeTask(tried), JudgeTask(submit), JudgeTask(rejudge)]
+
+    run(database_url, problem, test)
+
+
+def test_a_job_made_with_its_row_is_like_one_that_is_queued(
+    database_url: str, problem: Problem
+) -> None:
+    async def test(service: Service) -> None:
+        judging = await accepted(service.store, new(problem))
+        async with service.database.pool.connection() as connection:
+            kept = "SELECT to_jsonb(job) - 'id' FROM procrastinate_jobs AS job ORDER BY id"
+            [(made,)] = await (await connection.execute(kept)).fetchall()
+            await service.queue.enqueue(connection, JudgeTask(judging), made["priority"])
+            rows = await (await connection.execute(kept)).fetchall()
+        assert rows == [(made,), (made,)]
 
     run(database_url, problem, test)
 
@@ -277,7 +291,7 @@ def test_a_worker_survives_the_loss_of_all_its_connections(
             await accepted(service.store, new(problem))
             await service.wait_until(service.idle)
             await asyncio.to_thread(cut_connections, service.url)
-            await service.engine.dispose()
+            await service.database.dispose()
             await accepted(service.store, new(problem))
             await service.wait_until(service.idle)
         assert len(taken) == 2
@@ -377,7 +391,9 @@ def test_of_several_caretakers_one_acts_and_the_lost_is_found(
         await service.execute("UPDATE judgings SET created_at = now() - interval '1 minute'")
         stop = asyncio.Event()
         caretakers = [
-            asyncio.create_task(Caretaker(service.engine, service.store, service.queue).run(stop))
+            asyncio.create_task(
+                Caretaker(service.database.engine, service.store, service.queue).run(stop)
+            )
             for _ in range(3)
         ]
 

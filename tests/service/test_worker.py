@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import text
-from sqlalchemy.exc import OperationalError
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from judge.events import (
     ChartDrawn,
@@ -32,7 +30,7 @@ from judge.problem import Problem, content_hash
 from judge.recording import Recording
 from judge.results import Chart, ChartSource, CheckResult, Environment, Kind, Result
 from judge.scratch import SCRATCH_FILE
-from judge.service.database import connected
+from judge.service.database import DATABASE_AWAY, Database, connected
 from judge.service.queue import JudgeTask, PrepareTask, Queue
 from judge.service.records import StoredJudging
 from judge.service.store import Store
@@ -152,10 +150,10 @@ def pausing(reached: threading.Event, go_on: threading.Event) -> Callable[[OnEve
 class Bench:
     """A store, its queue and workers on it."""
 
-    def __init__(self, url: str, engine: AsyncEngine, problem: Problem) -> None:
-        self.engine = engine
-        self.queue = Queue(url, engine)
-        self.store = Store(engine, self.queue)
+    def __init__(self, url: str, database: Database, problem: Problem) -> None:
+        self.database = database
+        self.queue = Queue(url, database)
+        self.store = Store(database, self.queue)
         self.problem = problem
         self.stop = asyncio.Event()
         self.at_once = asyncio.Event()
@@ -205,8 +203,8 @@ class Bench:
 def run(url: str, folder: Path, test: Callable[[Bench], Awaitable[None]]) -> None:
     async def with_bench() -> None:
         problem = double(folder)
-        async with connected(url) as engine:
-            bench = Bench(url, engine, problem)
+        async with connected(url) as database:
+            bench = Bench(url, database, problem)
             await bench.store.publish([problem])
             await bench.queue.cancel(PrepareTask(problem.version))
             try:
@@ -373,7 +371,7 @@ def test_another_worker_takes_what_a_failing_one_gave_back(
             return failing.recoveries > 0
 
         await bench.until(given_back)
-        bench.queue = Queue(str(bench.engine.url.render_as_string(False)), bench.engine)
+        bench.queue = Queue(str(bench.database.engine.url.render_as_string(False)), bench.database)
         bench.start(ScriptedJudge())
         judging = await bench.verdict(submission)
         assert (judging.verdict, judging.worker, failing.made) == (Verdict.AC, "w1", 1)
@@ -477,7 +475,7 @@ def test_a_verdict_outlives_a_database_that_drops_every_connection(
         bench.start(ScriptedJudge(pausing(reached, go_on)))
         submission = await bench.submit()
         await asyncio.to_thread(reached.wait, SOON_S)
-        async with bench.engine.begin() as connection:
+        async with bench.database.engine.begin() as connection:
             await connection.execute(text("SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
                 " WHERE pid <> pg_backend_pid() AND datname = current_database()"))  # fmt: skip
         go_on.set()
@@ -485,7 +483,7 @@ def test_a_verdict_outlives_a_database_that_drops_every_connection(
         async def finished() -> bool:
             try:
                 return (await bench.judging(submission)).state == "finished"
-            except OperationalError:  # one of our own connections was among them
+            except DATABASE_AWAY:  # one of our own connections was among them
                 return False
 
         await bench.until(finished)
@@ -580,7 +578,7 @@ def test_a_job_for_what_is_finished_or_gone_is_done(database_url: str, tmp_path:
         bench.start(judge)
         submission = await bench.submit()
         judging = await bench.verdict(submission)
-        async with bench.engine.begin() as connection:
+        async with bench.database.engine.begin() as connection:
             raw = await connection.get_raw_connection()
             for number in (judging.id, 10**6):
                 await bench.queue.enqueue(raw.driver_connection, JudgeTask(number), 1)  # type: ignore[arg-type]  # it is psycopg's

@@ -40,9 +40,9 @@ class Desk:
         self.url = database_url
         self.problem = problem
         self._runner = asyncio.Runner()
-        self._engine = connect(database_url)
-        self.queue = Queue(database_url, self._engine)
-        self.store = Store(self._engine, self.queue)
+        self._database = connect(database_url)
+        self.queue = Queue(database_url, self._database)
+        self.store = Store(self._database, self.queue)
 
     def __enter__(self) -> Self:
         self.run(self.store.publish([self.problem]))
@@ -54,7 +54,7 @@ class Desk:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._runner.run(self._engine.dispose())
+        self._runner.run(self._database.dispose())
         self._runner.close()
 
     def run(self, work: Coroutine[None, None, T]) -> T:
@@ -76,7 +76,7 @@ class Desk:
 
     def settle(self) -> None:
         """Forget connections to a server that has gone, and wait until it answers."""
-        self.run(self._engine.dispose())
+        self.run(self._database.dispose())
         self.run(self.store.ping())
 
     # --- waiting -----------------------------------------------------------------------------

@@ -1,25 +1,48 @@
-"""The database goes away while workers claim, judge and commit, and comes back."""
+"""The database goes away while workers claim, judge and commit, or its disk is full for a while."""
 
 from __future__ import annotations
 
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from judge.verdicts import Verdict
 from tests.service.faults.crew import Crew
-from tests.service.faults.desk import PATIENCE_S, RIGHT, SLOW, WRONG, Desk
+from tests.service.faults.desk import PATIENCE_S, RIGHT, SLEEPING_S, SLOW, WRONG, Desk
 from tests.service.faults.server import OwnServer
 from tests.service.made import ROOMY
 
 AWAY_S = 3.0
+DISK_BYTES = 192 << 20
 
 
 @pytest.fixture(scope="module")
-def server(reachable_path: Path) -> Iterator[OwnServer]:
-    with OwnServer(reachable_path / "own") as server:
+def server_folder(reachable_path: Path) -> Iterator[Path]:
+    """A small disk of its own, where one can be had."""
+    folder = reachable_path / "own"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES},mode=0755", "judge-test"]
+    mounted = subprocess.run([*mount, str(folder)], capture_output=True, check=False)
+    yield folder
+    if mounted.returncode == 0:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+@pytest.fixture
+def small_disk(server_folder: Path) -> Path:
+    """The disk of the database."""
+    if not server_folder.is_mount():
+        pytest.skip("needs root: a small disk for the database cannot be mounted")
+    return server_folder
+
+
+@pytest.fixture(scope="module")
+def server(server_folder: Path) -> Iterator[OwnServer]:
+    with OwnServer(server_folder / "db") as server:
         yield server
 
 
@@ -92,4 +115,37 @@ def test_everything_that_waited_is_judged_afterwards(
         desk.wait_for_verdict(submission, PATIENCE_S)
         desk.require(submission, verdict)
     desk.wait_until_idle()
+    assert all(worker.alive for worker in crew.workers)
+
+
+# --- its disk is full ----------------------------------------------------------------------------
+
+
+def fill(folder: Path) -> Path:
+    filler = folder / "filler"
+    with filler.open("wb", buffering=0) as file:
+        for size in (1 << 20, 4096, 1):
+            try:
+                while True:
+                    file.write(b"\0" * size)
+            except OSError:
+                continue
+    return filler
+
+
+def test_a_verdict_waits_for_room(crew: Crew, desk: Desk, small_disk: Path) -> None:
+    submission = desk.submit(SLOW)
+    desk.wait_for_check(submission)
+    filler = fill(small_disk)
+    try:
+        with pytest.raises(psycopg.Error):
+            desk.query(
+                "CREATE TABLE large AS SELECT repeat('x', 9) FROM generate_series(1, 999999)"
+            )
+        time.sleep(3 * SLEEPING_S)
+    finally:
+        filler.unlink()
+    desk.settle()
+    desk.wait_for_verdict(submission, PATIENCE_S)
+    desk.require(submission)
     assert all(worker.alive for worker in crew.workers)

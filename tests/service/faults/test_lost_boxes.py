@@ -8,6 +8,7 @@ from contextlib import ExitStack
 import docker
 import pytest
 
+from judge.problem import Problem, load_problem
 from judge.settings import Settings
 from sandbox import engine
 from sandbox.boxes import Role, SandboxError
@@ -15,6 +16,7 @@ from sandbox.docker_boxes import BOX_LABEL, OWNER_LABEL, ROLE_LABEL
 from sandbox.owner import Owner
 from tests.service.faults.crew import START_S, Crew
 from tests.service.faults.desk import PATIENCE_S, RIGHT, SLOW, Desk, wait_until
+from tests.small_problem import write_problem
 
 
 @pytest.fixture(scope="module")
@@ -24,6 +26,12 @@ def client() -> Iterator[docker.DockerClient]:
             yield stack.enter_context(engine.connected(Settings().docker_host, 30))
         except SandboxError as error:
             pytest.skip(f"needs docker: {error}")
+
+
+@pytest.fixture(scope="module")
+def slow_problem(tmp_path_factory: pytest.TempPathFactory) -> Problem:
+    """The small problem as it is: how long a call may take is waited for when a box is paused."""
+    return load_problem(write_problem(tmp_path_factory.mktemp("problem")))
 
 
 @pytest.fixture(scope="module")
