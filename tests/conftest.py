@@ -19,6 +19,7 @@ from judge.judging import Judge
 from judge.settings import Settings
 from judge.startup import choose_launcher
 from sandbox.boxes import Launcher, SandboxError
+from tests.hostile.exercise import SECRET, SECRET_VARIABLE
 from tests.sharing import pytest_xdist_make_scheduler
 
 __all__ = ["pytest_xdist_make_scheduler"]  # a hook, too
@@ -41,8 +42,14 @@ def launcher(request: pytest.FixtureRequest) -> Iterator[Launcher]:
 
 @pytest.fixture(scope="session")
 def warm_judge(launcher: Launcher) -> Iterator[Judge]:
-    """A judge whose boxes are warm, shared by all tests of one sandbox."""
-    with Judge.start(launcher) as judge:
+    """A judge whose boxes are warm, shared by all tests of one sandbox.
+
+    Our environment has a secret when they start, which no submission may find in them.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(SECRET_VARIABLE, SECRET)
+        judge = Judge.start(launcher)
+    with judge:
         yield judge
 
 

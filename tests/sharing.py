@@ -17,7 +17,6 @@ SANDBOXES = ("docker", "bwrap")
 TOGETHER = ("tests/browser",)  # folders whose modules share what they set up
 LONGEST_FIRST = (
     *SANDBOXES,
-    "tests/hostile/test_hostile.py",
     "tests/browser",
     "tests/service/faults/test_killed_workers.py",
     "tests/service/faults/test_chaos.py",
@@ -30,7 +29,7 @@ LONGEST_FIRST = (
     "tests/hostile/test_defences_bite.py",
     "tests/service/faults/test_database_restarted.py",
     "tests/service/test_language.py",
-    "tests/service/faults/test_disk_full.py",
+    "tests/hostile/test_hostile.py",
     "tests/test_cli.py",
     "tests/test_pytest_plugin.py",
     "tests/service/test_worker.py",

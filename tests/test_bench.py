@@ -398,7 +398,9 @@ def test_the_command_measures_a_judge_that_it_starts(
 ) -> None:
     arguments = ["bench", "throughput", "--submissions", "4", "--clients", "2", "--json"]
     arguments += ["--problem", "double", "--sandbox", launcher.name]
-    settings = {"JUDGE_PROBLEMS": str(work.folder.parent)}
+    # As on a machine with one core: a slot and a container at a time.
+    (tmp_path / "sitecustomize.py").write_text("import os\n\nos.cpu_count = lambda: 1\n")
+    settings = {"JUDGE_PROBLEMS": str(work.folder.parent), "PYTHONPATH": str(tmp_path)}
     if launcher.name == "bwrap":  # as where there is no Docker, and no container to run beside it
         settings["JUDGE_DOCKER_HOST"] = f"unix://{tmp_path}/none.sock"
     ended = subprocess.run(
@@ -407,7 +409,7 @@ def test_the_command_measures_a_judge_that_it_starts(
     )  # fmt: skip
     assert ended.returncode == 0, ended.stderr
     report = ThroughputReport.model_validate_json(ended.stdout)
-    assert report.submissions == 4
+    assert (report.submissions, report.cores) == (4, 1)
     assert report.sandbox.startswith(launcher.name)
     assert report.cpu_missing or report.cpu_ms_per_submission
     assert bool(report.docker_run_missing) == (launcher.name == "bwrap")

@@ -27,11 +27,14 @@ THEMES: dict[Literal["light", "dark"], tuple[dict[str, Any], str]] = {
         ".katex",
     ),
 }
+# Nothing has another colour on a narrow page than on a wide one. What it has of its own is looked
+# at in the second theme, too; the rest was, when it was wide.
+ONLY_NARROW = 'header, :has(> [role="tablist"][aria-label="Panes"])'
 # What stands in hidden panels is nobody's to see, hear or reach, and no rule looks at it; but
 # finding out that it is hidden takes axe longer than all the rest. So it is out of the page
 # meanwhile.
 RUN = """
-async (options, abridged) => {
+async (options, abridged, part) => {
   await new Promise((ready) => requestAnimationFrame(() => requestAnimationFrame(ready)));
   const takenOut = (selector, substitute) =>
     [...document.querySelectorAll(selector)].map((place) => {
@@ -42,7 +45,9 @@ async (options, abridged) => {
   const taken = takenOut('[role="tabpanel"][hidden]', "");
   if (abridged) taken.push(...takenOut(abridged, "formula"));
   try {
-    const found = await axe.run(document, { resultTypes: ["violations"], ...options });
+    const looked = part ? [...document.querySelectorAll(part)] : document;
+    if (looked.length === 0) return [];
+    const found = await axe.run(looked, { resultTypes: ["violations"], ...options });
     return found.violations.flatMap(({ id, help, nodes }) => nodes.map(
       ({ target, failureSummary }) => `${id} (${help}) at ${target.join(" ")}: ${failureSummary}`
     ));
@@ -59,15 +64,20 @@ def _source() -> str:
 
 
 def violations(page: Page) -> list[str]:
-    """What axe finds wrong with the page as it is now, in both themes, one line for each place."""
+    """What axe finds wrong with the page as it is now, in both themes, one line for each place.
+
+    A narrow page should have been looked at when it was wide, as `widths` makes it.
+    """
     debugger = page.context.new_cdp_session(page)
     found: list[str] = []
+    narrow = page.viewport_size == PHONE
     try:
         if not _evaluated(debugger, "globalThis.axe ? ['there'] : []"):
             _evaluated(debugger, f"{_source()}\n[]")
         for theme, (options, abridged) in THEMES.items():
             page.emulate_media(color_scheme=theme)
-            arguments = f"{json.dumps(options)}, {json.dumps(abridged)}"
+            part = ONLY_NARROW if narrow and theme == "dark" else ""
+            arguments = ", ".join(map(json.dumps, (options, abridged, part)))
             said = _evaluated(debugger, f"({RUN})({arguments})")
             found += [f"{theme}: {each}" for each in said]
     finally:

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.accessible import (
+    PHONE,
     require_accessible,
     require_no_sideways_scrolling,
     violations,
@@ -138,6 +139,12 @@ def test_what_is_wrong_with_a_page_is_found_in_either_theme(page: Page) -> None:
     assert any(each.startswith("dark: color-contrast") and ".katex" in each for each in found)
     assert len(found) == 2  # black letters can be read in the light, what is hidden by nobody
     assert page.evaluate("spoiled.textContent") == "E = mcnothing"
+    # Where it is narrow, what it has only there is looked at in either theme.
+    page.set_viewport_size(PHONE)
+    assert [each.partition(" ")[0] for each in violations(page)] == ["light:"]
+    page.evaluate("document.querySelector('header').append('black')")
+    page.evaluate("document.querySelector('header').style.color = 'black'")
+    assert any(each.startswith("dark: color-contrast") for each in violations(page))
 
 
 def test_pages_of_the_catalogue_are_accessible(solved: Page, watch: Watch) -> None:

@@ -38,7 +38,7 @@ from sandbox.bwrap_boxes import BwrapBox, BwrapLauncher
 from sandbox.docker_boxes import OWNER_LABEL, DockerBox, DockerLauncher
 from sandbox.watchdog import descendants, resident_bytes
 from tests.hostile.cases import HONEST, WRONG, Case
-from tests.hostile.exercise import COST, Exercise
+from tests.hostile.exercise import COST, SECRET, Exercise
 
 WALL_S = 6.0
 WALL_OF_HANGING_S = 0.5  # for programs that are there to run into it, at once
@@ -157,7 +157,7 @@ class Arena:
     def _require_discretion(self, result: Result) -> None:
         """No secret and nothing but text in anything the student is shown."""
         shown = result.model_dump_json()
-        assert self._exercise.secret not in shown, "a secret is shown"
+        assert SECRET not in shown, "a secret is shown"
         assert str(result.seed) not in result.output.text, "the seed was found"
         unsafe = [text for text in _texts(json.loads(shown)) if _NOT_TEXT.search(text)]
         assert not unsafe, f"not only text is shown: {unsafe}"

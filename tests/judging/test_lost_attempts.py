@@ -1,7 +1,8 @@
 """What dies on our side is replaced, and the submission is judged again.
 
-Boxes start slowly, so the tests of a sandbox share two judges: one without a keeper, and one with
-two slots and a reserve. What does not depend on the sandbox is tried in one of them.
+Boxes start slowly, so the tests of a sandbox share two judges: the one of all tests, which has no
+keeper, and one with two slots and a reserve. What does not depend on the sandbox is tried in one of
+them.
 """
 
 from __future__ import annotations
@@ -68,21 +69,19 @@ class Unreliable:
             raise EngineGone("no engine answers")
 
 
-@pytest.fixture(scope="module")
-def unreliable(launcher: Launcher) -> Unreliable:
-    return Unreliable(launcher)
-
-
-@pytest.fixture(scope="module")
-def own_judge(unreliable: Unreliable) -> Iterator[Judge]:
-    """A judge without a keeper, whose boxes a test may kill."""
-    with Judge.start(unreliable) as judge:
-        yield judge
+@pytest.fixture
+def unreliable(
+    launcher: Launcher, warm_judge: Judge, monkeypatch: pytest.MonkeyPatch
+) -> Unreliable:
+    """What the warm judge starts its boxes with, as long as the test lasts."""
+    made = Unreliable(launcher)
+    monkeypatch.setattr(warm_judge, "_launcher", made)
+    return made
 
 
 @pytest.mark.parametrize("which", [runner_box, grader_box])
 def test_a_box_killed_while_judging_costs_the_student_nothing(
-    own_judge: Judge, tmp_path: Path, which: Callable[[Judge], Box]
+    warm_judge: Judge, tmp_path: Path, which: Callable[[Judge], Box]
 ) -> None:
     problem = tiny_problem(tmp_path, COMPARES, COMPARES)
     events: list[Event] = []
@@ -92,9 +91,9 @@ def test_a_box_killed_while_judging_costs_the_student_nothing(
         if isinstance(event, CheckFinished) and not any(
             isinstance(each, Restarted) for each in events
         ):
-            threading.Thread(target=which(own_judge).kill).start()
+            threading.Thread(target=which(warm_judge).kill).start()
 
-    result = own_judge.judge(problem, {"solution.py": SLOWLY}, on_event=listen)
+    result = warm_judge.judge(problem, {"solution.py": SLOWLY}, on_event=listen)
     assert result.verdict is Verdict.AC
     assert [tier.passed for tier in result.tiers] == [1, 2]
     assert any(isinstance(event, Restarted) for event in events)
@@ -107,11 +106,11 @@ def test_a_box_killed_while_judging_costs_the_student_nothing(
     scope="session",  # or the other sandbox's boxes would be started in between
 )
 def test_a_box_killed_while_idle_is_replaced(
-    own_judge: Judge, tmp_path: Path, which: Callable[[Judge], Box]
+    warm_judge: Judge, tmp_path: Path, which: Callable[[Judge], Box]
 ) -> None:
     problem = tiny_problem(tmp_path, COMPARES)
-    which(own_judge).kill()
-    assert own_judge.judge(problem, {"solution.py": SLOWLY}).verdict is Verdict.AC
+    which(warm_judge).kill()
+    assert warm_judge.judge(problem, {"solution.py": SLOWLY}).verdict is Verdict.AC
 
 
 def test_a_run_executes_only_what_the_problem_shows(warm_judge: Judge, tmp_path: Path) -> None:
@@ -132,18 +131,18 @@ def test_a_broken_problem_is_a_verdict_of_an_attempt_too(warm_judge: Judge, tmp_
 
 @in_docker
 def test_an_engine_that_goes_away_in_the_middle_blames_nobody_and_is_found_again(
-    unreliable: Unreliable, own_judge: Judge, tmp_path: Path
+    unreliable: Unreliable, warm_judge: Judge, tmp_path: Path
 ) -> None:
     problem = tiny_problem(tmp_path, COMPARES, COMPARES)
-    lose_the_engine_in_the_middle(unreliable, own_judge, problem)
-    require_refusals_at_once(own_judge, problem)
-    own_judge._shared.remove()  # what an engine that starts anew may not have kept
+    lose_the_engine_in_the_middle(unreliable, warm_judge, problem)
+    require_refusals_at_once(warm_judge, problem)
+    warm_judge._shared.remove()  # what an engine that starts anew may not have kept
     with pytest.raises(SandboxError):
-        own_judge.recover()
+        warm_judge.recover()
     unreliable.away = False
-    own_judge.recover()
-    assert all_warm(own_judge)
-    assert own_judge.attempt(problem, {"solution.py": SLOWLY}).verdict is Verdict.AC
+    warm_judge.recover()
+    assert all_warm(warm_judge)
+    assert warm_judge.attempt(problem, {"solution.py": SLOWLY}).verdict is Verdict.AC
 
 
 def lose_the_engine_in_the_middle(launcher: Unreliable, judge: Judge, problem: Problem) -> None:
@@ -179,23 +178,6 @@ def require_refusals_at_once(judge: Judge, problem: Problem) -> None:
     assert (result.verdict, result.id, result.seed) == (Verdict.JE, "mine", 3)
     assert "our fault" in result.tiers[0].checks[0].message
     assert judge.boxes()["lost"] == 2
-
-
-def test_a_judge_that_is_closed_ends_its_attempt_and_leaves_nothing_even_of_boxes_that_start(
-    launcher: Launcher, tmp_path: Path
-) -> None:
-    problem = tiny_problem(tmp_path, COMPARES, wall_s=200.0)
-    with ThreadPoolExecutor(1) as threads, Judge.start(launcher, spare=True) as judge:
-        attempt = threads.submit(judge.attempt, problem, {"solution.py": SLEEPS})
-        wait_until(lambda: judge._pool.states() == ["busy"])
-        wait_until(lambda: judge._reserve is not None and judge._reserve.state == "starting")
-        closing_at = time.monotonic()
-        judge.close()
-        with pytest.raises(Untried):
-            attempt.result()
-        assert time.monotonic() - closing_at < AT_ONCE_S
-    assert judge.boxes()["lost"] == 3
-    assert not judge._keeper.is_alive()
 
 
 # --- several slots -------------------------------------------------------------------------------
@@ -308,12 +290,14 @@ def test_a_lost_reserve_is_replaced(two_slots: Judge) -> None:
 
 # --- stopped, not gone ---------------------------------------------------------------------------
 
-# What Docker has paused is tried where a worker judges: tests/service/faults/test_lost_boxes.py.
+# What Docker has paused is tried where a worker judges, which waits for an answer as long as ever:
+# tests/service/faults/test_lost_boxes.py.
 
 NEVER_ENDS = b"def double(x):\n    while True:\n        pass\n"
 
 
 @in_bwrap
+@pytest.mark.usefixtures("little_patience")
 @pytest.mark.parametrize("which", [runner_box, grader_box])
 def test_a_box_stopped_from_outside_is_not_taken_for_slow_code(
     two_slots: Judge, tmp_path: Path, which: Callable[[Judge], Box]
@@ -340,6 +324,7 @@ def freeze_busy(judge: Judge, which: Callable[[Judge], Box]) -> None:
 
 
 @in_bwrap
+@pytest.mark.usefixtures("little_patience")
 def test_idle_boxes_stopped_from_outside_are_replaced(two_slots: Judge) -> None:
     wait_until(lambda: all_warm(two_slots))
     stopped = [runner_box(two_slots), reserve_box(two_slots)]
@@ -355,3 +340,26 @@ def test_code_that_never_ends_is_tle(two_slots: Judge, tmp_path: Path) -> None:
     result = two_slots.attempt(problem, {"solution.py": NEVER_ENDS}, on_event=events.append)
     assert result.verdict is Verdict.TLE
     assert not any(isinstance(event, Restarted) for event in events)
+
+
+# --- closed --------------------------------------------------------------------------------------
+
+
+def test_a_judge_that_is_closed_ends_its_attempt_and_leaves_nothing_even_of_boxes_that_start(
+    two_slots: Judge, tmp_path: Path
+) -> None:
+    # The last of the module: nothing can be judged in it any more.
+    problem = tiny_problem(tmp_path, COMPARES, wall_s=200.0)
+    wait_until(lambda: all_warm(two_slots))
+    with ThreadPoolExecutor(1) as threads:
+        attempt = threads.submit(two_slots.attempt, problem, {"solution.py": SLEEPS})
+        wait_until(lambda: "busy" in two_slots._pool.states())
+        reserve_box(two_slots).kill()
+        wait_until(lambda: two_slots.boxes()["starting"] == 1)
+        closing_at = time.monotonic()
+        two_slots.close()
+        with pytest.raises(Untried):
+            attempt.result()
+        assert time.monotonic() - closing_at < AT_ONCE_S
+    assert two_slots.boxes()["lost"] == 4
+    assert not two_slots._keeper.is_alive()

@@ -23,8 +23,9 @@ from judge.events import (
 from judge.judging import Judge
 from judge.problem import Problem, load_problem
 from judge.results import CheckResult, Mutation, Result
+from judge.slots import Pool, Slot, runner_spec
 from judge.verdicts import Verdict
-from sandbox.boxes import Box, BoxSpec, Launcher, Role, SharedDir
+from sandbox.boxes import Box, Launcher
 from tests.chapters import PLANE, STACK, chapter
 from tests.judging import unscanned
 from tests.judging.boxes import freeze, runner_box
@@ -390,33 +391,21 @@ def test_ways_around_the_scan_find_nothing(warm_judge: Judge, tmp_path: Path) ->
     assert {check.verdict for check in found.values()} == {Verdict.AC}, found
 
 
-class Unscanned:
-    """A launcher whose runner boxes let tests do anything; everything else is real."""
-
-    def __init__(self, launcher: Launcher) -> None:
-        self._launcher = launcher
-        self.name = launcher.name
-
-    def launch(self, spec: BoxSpec, shared: SharedDir) -> Box:
-        if spec.role is Role.RUNNER:
-            spec = replace(spec, entry=unscanned.ENTRY, packages=unscanned.PACKAGES)
-        return self._launcher.launch(spec, shared)
-
-    def shared_dir(self) -> SharedDir:
-        return self._launcher.shared_dir()
-
-    def remove_orphans(self) -> int:
-        return self._launcher.remove_orphans()
-
-    def close(self) -> None:
-        """The launcher under it is somebody else's."""
-
-
 @pytest.fixture(scope="module")
-def open_judge(launcher: Launcher) -> Iterator[Judge]:
-    """A judge whose sandbox lets students' tests use all of Python."""
-    with Judge.start(Unscanned(launcher)) as judge:
-        yield judge
+def open_slot(launcher: Launcher, warm_judge: Judge) -> Iterator[Slot]:
+    """A slot beside a warm grader, whose boxes let tests do anything; all else is as ever."""
+    spec = replace(runner_spec(), entry=unscanned.ENTRY, packages=unscanned.PACKAGES)
+    slot = Slot(lambda: launcher.launch(spec, warm_judge._shared), None, launcher.name)
+    yield slot
+    slot.kill()
+
+
+@pytest.fixture
+def open_judge(warm_judge: Judge, open_slot: Slot, monkeypatch: pytest.MonkeyPatch) -> Judge:
+    """A judge whose sandbox lets students' tests use all of Python, as long as the test lasts."""
+    monkeypatch.setattr(warm_judge, "_slots", [open_slot])
+    monkeypatch.setattr(warm_judge, "_pool", Pool([open_slot]))
+    return warm_judge
 
 
 def test_without_the_scan_there_is_no_trace_of_earlier_runs(
@@ -507,24 +496,28 @@ def kill(box: Box) -> None:
     box.kill()
 
 
+@pytest.mark.usefixtures("little_patience")
+@pytest.mark.parametrize(
+    ("launcher", "take"),
+    [("docker", kill), ("bwrap", freeze)],
+    indirect=["launcher"],
+    scope="session",  # or the other sandbox's boxes would be started in between
+)
 def test_a_box_that_is_lost_while_tests_run_costs_nothing(
-    launcher: Launcher, tmp_path: Path
+    warm_judge: Judge, tmp_path: Path, take: Take
 ) -> None:
     source = f"{GOOD}\ndef test_slow():\n    for _ in range(3_000_000): pass\n"
-    problem = own_problem(tmp_path, wall_s=2.0)
-    with Judge.start(launcher) as judge:
-        for take in (kill, freeze):
-            events: list[Event] = []
+    events: list[Event] = []
 
-            def listen(event: Event, events: list[Event] = events, take: Take = take) -> None:
-                if isinstance(event, TierStarted) and not events:
-                    threading.Thread(target=take, args=(runner_box(judge),)).start()
-                events.append(event)
+    def listen(event: Event) -> None:
+        if isinstance(event, TierStarted) and not events:
+            threading.Thread(target=take, args=(runner_box(warm_judge),)).start()
+        events.append(event)
 
-            result = grade(judge, problem, source, on_event=listen)
-            assert result.verdict is Verdict.AC, checks(result)
-            assert graded(result).matrix[-1] == [False] * 3
-            assert any(isinstance(event, Restarted) for event in events)
+    result = grade(warm_judge, own_problem(tmp_path, wall_s=2.0), source, on_event=listen)
+    assert result.verdict is Verdict.AC, checks(result)
+    assert graded(result).matrix[-1] == [False] * 3
+    assert any(isinstance(event, Restarted) for event in events)
 
 
 def test_a_mutant_that_cannot_be_loaded_is_the_exercises_fault(

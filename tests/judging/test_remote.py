@@ -1,15 +1,19 @@
-"""Checks that run against a submission in its box read as if it were local."""
+"""Checks that run against a submission in its box read as if it were local.
+
+Each body is a check that passes where the submission is in a box, and where it is beside the check.
+"""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import pytest
 
 from judge.judging import Judge
+from judge.problem import Problem, load_problem
+from judge.results import CheckResult
 from judge.verdicts import Verdict
-from tests.judging.tiny import HEADER, check_source, oracle_check, tiny_problem
+from tests.judging.tiny import HEADER, MUTANTS, check_source
 from tests.problems.local_session import in_session
+from tests.small_problem import MANIFEST, write_problem
 
 SEED = 7
 
@@ -181,16 +185,40 @@ BODIES = {
 }
 
 
-@pytest.mark.parametrize("name", BODIES)
-def test_in_a_box(warm_judge: Judge, tmp_path: Path, name: str) -> None:
-    """Each body is a check, run against `SOURCE` in a box and beside the check: both must pass."""
-    problem = tiny_problem(
-        tmp_path,
-        BODIES[name],
-        reference=SOURCE,
+@pytest.fixture(scope="module")
+def problem(tmp_path_factory: pytest.TempPathFactory) -> Problem:
+    """All bodies are checks of it, and what they are run against is its reference."""
+    manifest = MANIFEST.replace("_s = 5.0", "_s = 60.0")  # for all of them
+    folder = write_problem(
+        tmp_path_factory.mktemp("remote"),
+        problem_toml=manifest,
+        mutants_toml=MUTANTS,
+        reference_py=SOURCE,
         checks_test_t0_interface_py=HEADER + check_source("call", "pass"),
+        checks_test_t1_oracle_py=HEADER + "".join(map(check_source, BODIES, BODIES.values())),
     )
-    checked = oracle_check(warm_judge.judge(problem, {"solution.py": SOURCE.encode()}))
-    assert (checked.verdict, checked.message) == (Verdict.AC, "")
-    local = in_session(problem.folder, lambda session: session.failures(SOURCE.encode(), SEED))
-    assert local == {}
+    return load_problem(folder)
+
+
+@pytest.fixture(scope="module")
+def judged(warm_judge: Judge, problem: Problem) -> dict[str, CheckResult]:
+    """What each check came to in a box, by its name."""
+    result = warm_judge.judge(problem, {"solution.py": SOURCE.encode()})
+    return {check.id.partition("::test_")[2]: check for check in result.tiers[1].checks}
+
+
+@pytest.fixture(scope="module")
+def failures_beside_the_checks(problem: Problem) -> dict[str, str]:
+    """What fails where the submission is in the process of the checks, by their names."""
+    failures = in_session(problem.folder, lambda session: session.failures(SOURCE.encode(), SEED))
+    return {check.partition("::test_")[2]: message for check, message in failures.items()}
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_in_a_box(judged: dict[str, CheckResult], name: str) -> None:
+    assert (judged[name].verdict, judged[name].message) == (Verdict.AC, "")
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_beside_the_checks(failures_beside_the_checks: dict[str, str], name: str) -> None:
+    assert failures_beside_the_checks.get(name) is None

@@ -113,10 +113,11 @@ def test_what_does_not_compile_says_in_which_file(warm_judge: Judge, tmp_path: P
 
 
 def test_it_keeps_to_the_limits(warm_judge: Judge, tmp_path: Path) -> None:
+    problem = tiny_problem(tmp_path / "short", CHECKS, wall_s=1.0)
+    for endless in ("while True: pass", "import time; time.sleep(60)"):
+        assert run(warm_judge, problem, endless).verdict is Verdict.TLE
     problem = tiny_problem(tmp_path, CHECKS, wall_s=4.0)
     for scratch, verdict in {
-        "while True: pass": Verdict.TLE,
-        "import time; time.sleep(60)": Verdict.TLE,
         "import torch; torch.ones(1 << 28).sum()": Verdict.MLE,
         "while True: print('x' * 1000)": Verdict.OLE,
         "import os; os._exit(0)": Verdict.RE,

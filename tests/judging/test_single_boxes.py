@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from judge.judging import Judge
+from judge.slots import Pool, Slot, runner_spec
 from judge.verdicts import Verdict
+from sandbox.boxes import Launcher
 from tests.judging.tiny import HEADER, check_source, tiny_problem
 from tests.sandbox.conftest import make_launcher
 
@@ -34,12 +36,22 @@ def double(x):
 """
 
 
-@pytest.fixture(scope="module", params=["docker", "bwrap"])
-def single_judge(request: pytest.FixtureRequest) -> Iterator[Judge]:
-    launcher = make_launcher(request.param, nested=False)
-    with Judge.start(launcher) as judge:
-        yield judge
-    launcher.close()
+@pytest.fixture(scope="module")
+def single_slot(launcher: Launcher, warm_judge: Judge) -> Iterator[Slot]:
+    """A slot beside a warm grader, whose boxes are refused namespaces inside."""
+    single = make_launcher(launcher.name, nested=False)
+    slot = Slot(lambda: single.launch(runner_spec(), warm_judge._shared), None, single.name)
+    yield slot
+    slot.kill()
+    single.close()
+
+
+@pytest.fixture
+def single_judge(warm_judge: Judge, single_slot: Slot, monkeypatch: pytest.MonkeyPatch) -> Judge:
+    """A judge that has this slot, as long as the test lasts."""
+    monkeypatch.setattr(warm_judge, "_slots", [single_slot])
+    monkeypatch.setattr(warm_judge, "_pool", Pool([single_slot]))
+    return warm_judge
 
 
 def test_submissions_follow_each_other_and_leave_nothing_behind(
@@ -55,7 +67,7 @@ def test_submissions_follow_each_other_and_leave_nothing_behind(
     assert verdicts == [Verdict.AC] * 2
 
 
-@pytest.mark.parametrize("single_judge", ["docker"], indirect=True)
+@pytest.mark.parametrize("launcher", ["docker"], indirect=True)
 def test_a_tier_after_a_dead_child_has_a_fresh_one_in_the_same_box_which_is_tle_if_it_never_ends(
     single_judge: Judge, tmp_path: Path
 ) -> None:
@@ -68,7 +80,7 @@ def test_a_tier_after_a_dead_child_has_a_fresh_one_in_the_same_box_which_is_tle_
     assert [tier.verdict for tier in result.tiers] == [Verdict.RE, Verdict.TLE]
 
 
-@pytest.mark.parametrize("single_judge", ["bwrap"], indirect=True)
+@pytest.mark.parametrize("launcher", ["bwrap"], indirect=True)
 def test_a_measurement_that_needs_a_fresh_child_has_one_in_the_same_box(
     single_judge: Judge, tmp_path: Path
 ) -> None:

@@ -19,7 +19,7 @@ import docker
 import pytest
 
 from sandbox import cgroups, engine
-from sandbox.boxes import EngineGone, Launcher, Role, SandboxError, SharedDir
+from sandbox.boxes import EngineGone, Launcher, SandboxError, SharedDir
 from sandbox.bwrap_boxes import BwrapBox, BwrapLauncher
 from sandbox.channel import TAIL_BYTES
 from sandbox.docker_boxes import BOX_LABEL, OWNER_LABEL, DockerBox, DockerLauncher
@@ -27,7 +27,6 @@ from sandbox.owner import Owner
 from sandbox.protocol import ChannelError, ConnectionLost, DeadlinePassed
 from tests.sandbox.box_programs.messages import Do
 from tests.sandbox.boxes import MIB, PROGRAMS, SPEC, Obedient, builder, docker_launcher
-from tests.sandbox.leases import runner_box
 
 ROOT = Path(__file__).parents[2]
 PROMPT_S = 2.0
@@ -185,16 +184,6 @@ def test_more_processors_than_there_are_can_be_asked_for(
     inside = Obedient(box_launcher, shared, dataclasses.replace(SPEC, cpus=1000.0))
     assert inside.run("answer = 1") == "1"
     inside.box.kill()
-
-
-def test_a_killed_runner_leaves_no_socket(box_launcher: Launcher) -> None:
-    with box_launcher.shared_dir() as folder:
-        grader = Obedient(box_launcher, folder, dataclasses.replace(SPEC, role=Role.GRADER))
-        with runner_box(box_launcher, folder) as box:
-            look = f"import os; answer = os.path.lexists('/run/judge/{box.id}.sock')"
-            assert grader.run(look) == "True"
-        assert grader.run(look) == "False"
-        grader.box.kill()
 
 
 def test_a_closed_launcher_leaves_nothing(box_launcher: Launcher) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 
 import pytest
 
-from sandbox.boxes import SHARED_FOLDER, Box, Launcher, Mode, SharedDir
+from sandbox.boxes import SHARED_FOLDER, Box, Launcher, Mode, Role, SharedDir
 from sandbox.protocol import Probe, Returned, TryMemory
-from tests.sandbox.boxes import Obedient
+from tests.sandbox.boxes import SPEC, Obedient
 from tests.sandbox.conftest import make_launcher
 from tests.sandbox.leases import Grader, runner_box, soon
 
@@ -82,3 +83,13 @@ def test_a_single_student_can_write_to_its_own_boxs_scratch_only(
     grader.close()
     assert isinstance(reply, Returned)
     assert getattr(reply.value, "items", None) == ["/tmp", "/dev/shm"]
+
+
+def test_a_killed_runner_leaves_no_socket(single: Launcher, box: Box, folder: SharedDir) -> None:
+    # The last of the module: the others share this box.
+    grader = Obedient(single, folder, dataclasses.replace(SPEC, role=Role.GRADER))
+    look = f"import os; answer = os.path.lexists('{SHARED_FOLDER}/{box.id}.sock')"
+    assert grader.run(look) == "True"
+    box.kill()
+    assert grader.run(look) == "False"
+    grader.box.kill()
