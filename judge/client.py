@@ -156,10 +156,15 @@ class Client:
 
     def ready(self) -> bool:
         """Whether the service answers and can judge. One try."""
-        try:
-            return self._http.get("/readyz").status_code == HTTPStatus.OK
-        except httpx.TransportError:
-            return False
+        return self._says_ok("/readyz")
+
+    def alive(self) -> bool:
+        """Whether the service answers, be it able to judge or not. One try."""
+        return self._says_ok("/healthz")
+
+    def metrics(self) -> str:
+        """The service's figures, as text for Prometheus."""
+        return self._answer(self._http.build_request("GET", "/metrics")).text
 
     def problem(self, slug: str) -> ProblemExcerpt:
         """What the service says about a problem."""
@@ -232,6 +237,12 @@ class Client:
                 raise _refusal(response)
             self._answered = True
             yield from frames(response.iter_bytes())
+
+    def _says_ok(self, path: str) -> bool:
+        try:
+            return self._http.get(path).status_code == HTTPStatus.OK
+        except httpx.TransportError:
+            return False
 
     def _answer(self, request: httpx.Request) -> httpx.Response:
         """The answer to a request that may be repeated."""

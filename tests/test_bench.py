@@ -19,11 +19,20 @@ from judge.bench.footprint import Footprint, footprint, held_by
 from judge.bench.groups import Uncountable, own_group
 from judge.bench.latency import Latency, LatencyReport
 from judge.bench.measuring import median, p95, percentile
+from judge.bench.scale import ScaleReport, why_not_computing, write_waiting
+from judge.bench.scale import submissions as scaling_submissions
 from judge.bench.server import Service
 from judge.bench.soak import soak_report
+from judge.bench.start import StartReport
 from judge.bench.steps import stepping
 from judge.bench.submitting import WrongVerdict, judging_ms, submit
-from judge.bench.tables import latency_tables, soak_tables, throughput_tables
+from judge.bench.tables import (
+    latency_tables,
+    scale_tables,
+    soak_tables,
+    start_tables,
+    throughput_tables,
+)
 from judge.bench.throughput import Throughput, ThroughputReport
 from judge.bench.work import Answer, Work, laid_out
 from judge.client import Client
@@ -390,6 +399,20 @@ def test_a_footprint_counts_what_processes_hold(tmp_path: Path) -> None:
     assert (twice.boxes, twice.descriptors) == (2, alone.descriptors)
 
 
+# --- one worker and many --------------------------------------------------------------------------
+
+
+def test_the_exercise_that_waits_can_be_loaded(tmp_path: Path) -> None:
+    write_waiting(tmp_path)
+    assert load_problem(tmp_path / "waiting").slug == "waiting"
+
+
+@pytest.mark.parametrize(("cores", "counted"), [(2, 45), (4, 45 + 60)])
+def test_two_workers_compute_only_where_each_has_cores(cores: int, counted: int) -> None:
+    assert scaling_submissions(8, cores) == counted
+    assert ("cores of their own" in why_not_computing(cores)) == (cores == 2)
+
+
 # --- the command, with a service of its own -------------------------------------------------------
 
 
@@ -414,3 +437,35 @@ def test_the_command_measures_a_judge_that_it_starts(
     assert report.cpu_missing or report.cpu_ms_per_submission
     assert bool(report.docker_run_missing) == (launcher.name == "bwrap")
     assert bool(report.docker_run_per_s) == (launcher.name == "docker")
+
+
+def test_a_start_is_measured_with_its_data_there_and_without(work: Work) -> None:
+    report = StartReport.model_validate_json(_measured(work, "start", "--rounds", "1"))
+    assert 0 < report.ready_s_p50 < report.verdict_s_p50
+    assert report.new_s > report.ready_s_p50
+    (target,) = report.targets
+    assert target.met == (report.verdict_s_p50 <= targets.START_S)
+    assert "started again: to first verdict" in text_of(start_tables(report))
+
+
+def test_workers_that_wait_are_compared_with_one(work: Work) -> None:
+    report = ScaleReport.model_validate_json(_measured(work, "scale", "--workers", "2"))
+    assert [rate.workers for rate in report.waiting] == [1, 2]
+    assert [rate.submissions for rate in report.waiting] == [5, 10]
+    one, two = (rate.per_s for rate in report.waiting)
+    assert 0 < one < 0.5  # each takes two seconds
+    assert report.targets[0].figure == pytest.approx(two / one)
+    assert bool(report.computing_missing) == (report.cores < 4) == (not report.computing)
+    assert "waiting workers / one" in text_of(scale_tables(report))
+
+
+def _measured(work: Work, *words: str) -> str:
+    """What `judge bench` says of the small problem, as JSON."""
+    options = ["--json", "--problem", "double", "--sandbox", "bwrap"]
+    ended = subprocess.run(
+        [sys.executable, "-m", "judge", "bench", *words, *options],
+        env=os.environ | {"JUDGE_PROBLEMS": str(work.folder.parent)},
+        capture_output=True, text=True, timeout=600, check=False,
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout

@@ -1,10 +1,11 @@
-"""`judge bench`: what judging takes, as ratios to other ways of running the same checks.
+"""`judge bench`: what judging takes, beside other ways of running the same checks.
 
 Theory of operation
 -------------------
-Times differ between machines and from one minute to the next, so nothing is reported on its own.
-Every figure is taken in one run together with what it is compared to, in turns, so that whatever
-disturbs the machine disturbs all alike:
+Times differ between machines and from one minute to the next. So figures are taken in one run
+together with what they are compared to, in turns: what disturbs the machine disturbs all alike.
+Only what somebody waits for, a start, has its target in seconds, and `scale` compares many workers
+with one.
 
     judge        a submission over HTTP to a running service, from POST to its `finished` event
     docker_run   a new container for the submission, removed afterwards
@@ -13,7 +14,7 @@ disturbs the machine disturbs all alike:
 
 All of them run the same checks on the same source, and each has to pass all of them, or there is
 no figure. `local_checks` is the pytest plugin of the second and third, `bare` the program of the
-fourth, `baselines` starts them. `server` starts a service of our own, `groups` finds what belongs
-to it, `cpu` and `footprint` read what that used and holds. `latency`, `throughput`, `memory` and
-`soak` measure, `targets` compares, `tables` shows.
+fourth, `baselines` starts them. `server` starts a service of our own, and workers, `groups` finds
+what belongs to it, `cpu` and `footprint` read what that used and holds. `latency`, `throughput`,
+`memory`, `soak`, `start` and `scale` measure, `targets` compares, `tables` shows.
 """

@@ -1,22 +1,25 @@
-"""A service of our own for the time of a measurement: `judge serve` as an operator would start it.
+"""A service of our own for the time of a measurement, started as an operator would start it.
 
-It has its own database, in a temporary folder, and a port that was free a moment before. Where
-this process may make control groups it starts in one of its own, so that everything it starts can
-be counted (`judge.bench.groups`).
+`judge serve` has its own database, in a temporary folder, and a port that was free a moment before;
+`judge work` may join it. Where this process may make control groups they start in one of their own,
+so that everything they start can be counted (`judge.bench.groups`).
 """
 
 from __future__ import annotations
 
+import secrets
 import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+from prometheus_client.parser import text_string_to_metric_families
 
 from judge.bench.baselines import PACKAGES
 from judge.bench.groups import Group, own_group
@@ -38,33 +41,119 @@ class Service:
     url: str
     group: Group | None = None
 
+    def workers(self) -> int:
+        """How many workers are ready to judge. Raises `ClientError`."""
+        with Client(self.url) as client:
+            families = text_string_to_metric_families(client.metrics())
+            samples = [sample for family in families for sample in family.samples]
+        ready = ("judge_workers", {"state": "ready"})
+        return sum(int(each.value) for each in samples if (each.name, each.labels) == ready)
 
-@contextmanager
-def own_service(sandbox: SandboxName, slots: int = 0) -> Iterator[Service]:
-    """`judge serve`, ready to judge; `slots` 0 leaves their number to it.
 
-    Raises `SandboxError` with its last words when it ends before.
+@dataclass(frozen=True)
+class Place:
+    """Where a service of our own keeps its data, and what its boxes are.
+
+    `problems` None leaves its exercises to it. Workers of the same place work for its queue.
     """
-    with TemporaryDirectory(prefix="judge-bench-") as temporary, own_group() as group:
-        folder = Path(temporary)
-        folder.chmod(FOLDER_MODE)
+
+    data: Path
+    sandbox: SandboxName
+    problems: Path | None = None
+
+    @contextmanager
+    def serving(self, slots: int = 0, *, with_worker: bool = True) -> Iterator[Service]:
+        """`judge serve`, ready to judge; `slots` 0 leaves their number to it.
+
+        Without a worker it only answers. Raises `SandboxError` with its last words when it ends
+        before.
+        """
         port = _free_port()
-        log = folder / "serve.log"
-        with log.open("wb") as output:
+        words = ["serve", "--port", str(port), *(() if with_worker else ("--no-worker",))]
+        with own_group() as group, self._running(words, slots, group) as process:
+            service = Service(f"http://127.0.0.1:{port}", group)
+            _wait_until(lambda: _answers(service, with_worker=with_worker), [process])
+            yield service
+
+    @contextmanager
+    def working(self, count: int, service: Service) -> Iterator[None]:
+        """So many more `judge work` of one slot each, all ready.
+
+        Raises `ClientError`, `SandboxError`.
+        """
+        wanted = service.workers() + count
+        with ExitStack() as stack:
+            started = [
+                stack.enter_context(self._running(["work"], 1, service.group)) for _ in range(count)
+            ]
+            _wait_until(lambda: service.workers() == wanted, started)
+            yield
+
+    @contextmanager
+    def _running(self, words: Sequence[str], slots: int, group: Group | None) -> Iterator[_Process]:
+        said = self.data / f"{words[0]}-{secrets.token_hex(4)}.log"
+        settings = [
+            f"JUDGE_DATA={self.data / 'data'}", f"JUDGE_SANDBOX={self.sandbox}",
+            "JUDGE_DATABASE_URL=", "JUDGE_HOURLY_QUOTA=0", f"JUDGE_SLOTS={slots or ''}",
+            *([] if self.problems is None else [f"JUDGE_PROBLEMS={self.problems}"]),
+        ]  # fmt: skip
+        with said.open("wb") as output:
             process = subprocess.Popen(
-                ["env", f"JUDGE_DATA={folder / 'data'}", f"JUDGE_SANDBOX={sandbox}",
-                 "JUDGE_DATABASE_URL=", "JUDGE_HOURLY_QUOTA=0", f"JUDGE_SLOTS={slots or ''}",
-                 sys.executable, "-m", "judge", "serve", "--port", str(port)],
-                cwd=PACKAGES, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+                ["env", *settings, sys.executable, "-m", "judge", *words], cwd=PACKAGES,
+                stdin=subprocess.DEVNULL, stdout=output, stderr=output,
             )  # fmt: skip
         if group:
             group.add(process.pid)
         try:
-            service = Service(f"http://127.0.0.1:{port}", group)
-            _wait_until_ready(service, process, log)
-            yield service
+            yield _Process(f"judge {words[0]}", process, said)
         finally:
             _stop(process)
+
+
+@dataclass(frozen=True)
+class _Process:
+    """A process of ours, and the file with what it says."""
+
+    name: str
+    process: subprocess.Popen[bytes]
+    said: Path
+
+    def require_running(self, *, late: bool) -> None:
+        """Raise `SandboxError` with its last words when it has ended, or takes far too long."""
+        has_ended = self.process.poll() is not None
+        if has_ended or late:
+            how = "ended" if has_ended else "did not become ready"
+            words = self.said.read_text(encoding="utf-8", errors="replace")
+            raise SandboxError(f"{self.name} {how}: {words[-LAST_CHARS:].strip()}")
+
+
+@contextmanager
+def own_place(sandbox: SandboxName, problems: Path | None = None) -> Iterator[Place]:
+    """A place that is removed afterwards."""
+    with TemporaryDirectory(prefix="judge-bench-") as temporary:
+        folder = Path(temporary)
+        folder.chmod(FOLDER_MODE)
+        yield Place(folder, sandbox, problems)
+
+
+@contextmanager
+def own_service(sandbox: SandboxName, slots: int = 0) -> Iterator[Service]:
+    """`judge serve`, ready to judge, in a place of its own. Raises as `Place.serving` does."""
+    with own_place(sandbox) as place, place.serving(slots) as service:
+        yield service
+
+
+def _answers(service: Service, *, with_worker: bool) -> bool:
+    with Client(service.url) as client:
+        return client.ready() if with_worker else client.alive()
+
+
+def _wait_until(is_so: Callable[[], bool], processes: Sequence[_Process]) -> None:
+    end = time.monotonic() + READY_S
+    while not is_so():
+        for process in processes:
+            process.require_running(late=time.monotonic() > end)
+        time.sleep(POLL_S)
 
 
 def _free_port() -> int:
@@ -72,17 +161,6 @@ def _free_port() -> int:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
-
-
-def _wait_until_ready(service: Service, process: subprocess.Popen[bytes], log: Path) -> None:
-    end = time.monotonic() + READY_S
-    with Client(service.url) as client:
-        while not client.ready():
-            if process.poll() is not None or time.monotonic() > end:
-                what = "ended" if process.poll() is not None else "did not become ready"
-                said = log.read_text(encoding="utf-8", errors="replace")[-LAST_CHARS:].strip()
-                raise SandboxError(f"judge serve {what}: {said}")
-            time.sleep(POLL_S)
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:

@@ -1,9 +1,14 @@
-"""One submission of a measurement: sent, followed to its end, its verdict verified."""
+"""Submissions of a measurement: sent, followed to their end, their verdicts verified."""
 
 from __future__ import annotations
 
+import secrets
 import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from queue import Empty, SimpleQueue
 
 from judge.bench.work import Answer
 from judge.client import Client
@@ -53,6 +58,45 @@ def submit(client: Client, slug: str, answer: Answer) -> Submitted:
         got = f"{verdict.value}{f' at {failing}' if failing else ''}"
         raise WrongVerdict(f"{answer.name} should be {wanted}, but the verdict was {got}")
     return Submitted(submission, first_tier_ms or finished_ms, finished_ms)
+
+
+@contextmanager
+def students(url: str, count: int) -> Iterator[list[Client]]:
+    """So many clients, each of them another student."""
+    with ExitStack() as stack:
+        yield [stack.enter_context(Client(url, secrets.token_urlsafe(32))) for _ in range(count)]
+
+
+def closed_loop(
+    people: Sequence[Client], slug: str, answers: Iterable[Answer], step: Callable[[], None]
+) -> list[Submitted]:
+    """Submit all of them; everybody sends the next one when the verdict of the last is there.
+
+    `step` is called after each. Raises what `submit` raises.
+    """
+    waiting: SimpleQueue[Answer] = SimpleQueue()
+    for answer in answers:
+        waiting.put(answer)
+
+    def run(client: Client) -> Iterator[Submitted]:
+        with suppress(Empty):
+            while True:
+                yield submit(client, slug, waiting.get_nowait())
+                step()
+
+    with ThreadPoolExecutor(len(people)) as threads:
+        try:
+            shares = list(threads.map(lambda client: list(run(client)), people))
+        except BaseException:
+            _empty(waiting)  # so that the others end, too
+            raise
+    return [each for share in shares for each in share]
+
+
+def _empty(waiting: SimpleQueue[Answer]) -> None:
+    with suppress(Empty):
+        while True:
+            waiting.get_nowait()
 
 
 def judging_ms(result: Result) -> float:

@@ -11,7 +11,9 @@ from rich.text import Text
 from judge.bench.footprint import Footprint
 from judge.bench.latency import LatencyReport
 from judge.bench.memory import MemoryReport
+from judge.bench.scale import ScaleReport
 from judge.bench.soak import SoakReport
+from judge.bench.start import StartReport
 from judge.bench.targets import Target
 from judge.bench.throughput import ThroughputReport
 
@@ -85,6 +87,36 @@ def memory_tables(report: MemoryReport) -> RenderableType:
     return Group(_footprints(looks), target_table(report.targets), *_missed(report.targets))
 
 
+def start_tables(report: StartReport) -> RenderableType:
+    """From nothing to a verdict."""
+    figures = _figures("seconds")
+    for name, seconds in (
+        ("a new service: start to first verdict", report.new_s),
+        ("started again: to ready", report.ready_s_p50),
+        ("started again: to first verdict", report.verdict_s_p50),
+        ("cold_pytest", report.cold_pytest_s_p50),
+    ):
+        figures.add_row(name, _number(seconds, 2))
+    about = (
+        f"{report.problem}, {report.rounds} starts, medians, sandbox {report.sandbox}, "
+        f"{report.cores} cores"
+    )
+    return Group(Text(about), figures, target_table(report.targets), *_missed(report.targets))
+
+
+def scale_tables(report: ScaleReport) -> RenderableType:
+    """Rates by the number of workers."""
+    figures = _figures("workers", "per second")
+    for name, rates in (("waiting", report.waiting), (report.problem, report.computing)):
+        for rate in rates:
+            figures.add_row(name, str(rate.workers), _number(rate.per_s, 2))
+    about = f"workers of one slot on one database, sandbox {report.sandbox}, {report.cores} cores"
+    return Group(
+        Text(about), figures, target_table(report.targets), *_missed(report.targets),
+        *_why(**{"two computing workers": report.computing_missing}),
+    )  # fmt: skip
+
+
 def _footprints(looks: Mapping[str, Footprint]) -> Table:
     table = _figures(*looks)
     for name in Footprint.model_fields:
@@ -93,13 +125,13 @@ def _footprints(looks: Mapping[str, Footprint]) -> Table:
 
 
 def target_table(wanted: Sequence[Target]) -> Table:
-    """One row per target: what it is, its bound, the ratio, whether it is met."""
+    """One row per target: what it is, its bound, the figure, whether it is met."""
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("target", no_wrap=True)
-    for name in ("bound", "ratio", "met"):
+    for name in ("bound", "figure", "met"):
         table.add_column(name, justify="right")
     for target in wanted:
-        table.add_row(target.name, target.bound, _number(target.ratio, 2), _met(target))
+        table.add_row(target.name, target.bound, _number(target.figure, 2), _met(target))
     return table
 
 
@@ -112,7 +144,7 @@ def _met(target: Target) -> Text:
 def _missed(wanted: Sequence[Target]) -> Iterator[Text]:
     missed = [target for target in wanted if target.met is False]
     if missed:
-        words = "; ".join(f"{each.name} is {each.ratio:.2f}, not {each.bound}" for each in missed)
+        words = "; ".join(f"{each.name} is {each.figure:.2f}, not {each.bound}" for each in missed)
         yield Text(f"Missed: {words}.", "red")
 
 

@@ -8,14 +8,11 @@ many at once as there are cores, run half before and half after.
 from __future__ import annotations
 
 import os
-import secrets
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from itertools import cycle, islice
-from queue import Empty, SimpleQueue
 
 from pydantic import Field
 
@@ -25,8 +22,8 @@ from judge.bench.cpu import Used, used
 from judge.bench.groups import Uncountable
 from judge.bench.measuring import median, p95
 from judge.bench.server import Service
-from judge.bench.submitting import Submitted, submit
-from judge.bench.work import Answer, Work
+from judge.bench.submitting import Submitted, closed_loop, students, submit
+from judge.bench.work import Work
 from judge.client import Client
 from judge.results import Record
 
@@ -83,12 +80,7 @@ class Throughput:
 
         Raises `BaselineFailed`, `WrongVerdict`, `ClientError` and `SandboxError`.
         """
-        with ExitStack() as stack:
-            people = [
-                # Each client is another student.
-                stack.enter_context(Client(self.service.url, secrets.token_urlsafe(32)))
-                for _ in range(clients)
-            ]
+        with students(self.service.url, clients) as people:
             for person in people:
                 submit(person, self.work.problem.slug, self.work.reference)
             bare_ms = self._bare_cpu_ms()
@@ -100,26 +92,11 @@ class Throughput:
         return self._report(loaded, clients, median(bare_ms), containers_s, sandbox)
 
     def _load(self, people: Sequence[Client], submissions: int, step: Callable[[], None]) -> Loaded:
-        waiting: SimpleQueue[Answer] = SimpleQueue()
-        for answer in islice(cycle(self.work.answers()), submissions):
-            waiting.put(answer)
-
-        def run(client: Client) -> Iterator[Submitted]:
-            with suppress(Empty):
-                while True:
-                    yield submit(client, self.work.problem.slug, waiting.get_nowait())
-                    step()
-
+        answers = islice(cycle(self.work.answers()), submissions)
         before = self._used()
         started = time.perf_counter()
-        with ThreadPoolExecutor(len(people)) as threads:
-            try:
-                shares = list(threads.map(lambda client: list(run(client)), people))
-            except BaseException:
-                _empty(waiting)  # so that the other clients end, too
-                raise
+        done = closed_loop(people, self.work.problem.slug, answers, step)
         seconds = time.perf_counter() - started
-        done = [each for share in shares for each in share]
         return Loaded(done, seconds, _between(before, self._used()))
 
     def _used(self) -> Used | str:
@@ -181,12 +158,6 @@ class Throughput:
                 ),
             ],
         )  # fmt: skip
-
-
-def _empty(waiting: SimpleQueue[Answer]) -> None:
-    with suppress(Empty):
-        while True:
-            waiting.get_nowait()
 
 
 def _between(before: Used | str, after: Used | str) -> float | str:

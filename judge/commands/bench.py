@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,11 +16,21 @@ from judge.bench.baselines import Bare, BaselineFailed, DockerRun
 from judge.bench.groups import Uncountable
 from judge.bench.latency import Latency, LatencyReport
 from judge.bench.memory import MemoryReport, measure_memory
-from judge.bench.server import Service, own_service
+from judge.bench.scale import Scale, ScaleReport, write_waiting
+from judge.bench.scale import submissions as scaling_submissions
+from judge.bench.server import Service, own_place, own_service
 from judge.bench.soak import Soak, SoakReport
+from judge.bench.start import StartReport, measure_start
 from judge.bench.steps import stepping
 from judge.bench.submitting import WrongVerdict
-from judge.bench.tables import latency_tables, memory_tables, soak_tables, throughput_tables
+from judge.bench.tables import (
+    latency_tables,
+    memory_tables,
+    scale_tables,
+    soak_tables,
+    start_tables,
+    throughput_tables,
+)
 from judge.bench.throughput import Throughput, ThroughputReport
 from judge.bench.work import Work, laid_out
 from judge.client import Client, ClientError
@@ -30,10 +41,10 @@ from judge.settings import Settings, load_settings
 from sandbox.boxes import SandboxError
 
 PROBLEM = "multi-head-attention"
-Report = LatencyReport | ThroughputReport | MemoryReport | SoakReport
+Report = LatencyReport | ThroughputReport | MemoryReport | SoakReport | StartReport | ScaleReport
 
 app = typer.Typer(
-    help="Measure what judging takes, as ratios to other ways of running the same checks.",
+    help="Measure what judging takes, beside other ways of running the same checks.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -132,6 +143,48 @@ def soak(
     _print(report, json=json)
 
 
+@app.command()
+def start(
+    rounds: Annotated[int, typer.Option(min=1, help="Starts with the data there.")] = 5,
+    json: Json = False,
+    sandbox: Sandbox = None,
+    problem: Slug = PROBLEM,
+) -> None:
+    """Measure how long a judge takes from its start to the first verdict."""
+    settings = load_settings()
+    with (
+        _judging_faults(),
+        laid_out(load_problem(find_folder(settings.problems, problem))) as work,
+        own_place(sandbox.value if sandbox else settings.sandbox) as place,
+        stepping(console(stderr=True), "start", rounds) as steps,
+    ):
+        report = measure_start(place, work, rounds, steps.done)
+    _print(report, json=json)
+
+
+@app.command()
+def scale(
+    workers: Annotated[
+        int, typer.Option(min=2, max=64, help="How many are compared with one.")
+    ] = 8,
+    json: Json = False,
+    sandbox: Sandbox = None,
+    problem: Slug = PROBLEM,
+) -> None:
+    """Measure how the rate grows with the workers of one database."""
+    settings, cores = load_settings(), os.cpu_count() or 1
+    name = sandbox.value if sandbox else settings.sandbox
+    with (
+        _judging_faults(),
+        laid_out(load_problem(find_folder(settings.problems, problem))) as work,
+        own_place(name, work.folder.parent) as place,
+        stepping(console(stderr=True), "scale", scaling_submissions(workers, cores)) as steps,
+    ):
+        write_waiting(work.folder.parent)
+        report = Scale(work, place, cores).measure(workers, steps.done)
+    _print(report, json=json)
+
+
 @dataclass(frozen=True)
 class _Parts:
     """What every measurement needs."""
@@ -199,4 +252,8 @@ def _print(report: Report, *, json: bool) -> None:
             tables = memory_tables(report)
         case SoakReport():
             tables = soak_tables(report)
+        case StartReport():
+            tables = start_tables(report)
+        case ScaleReport():
+            tables = scale_tables(report)
     show(console(stderr=False), tables)

@@ -241,7 +241,7 @@ class Runner:
         if self.report is None:
             with contextlib.suppress(RunnerUnavailable):  # whoever leases next finds that out
                 self.report = self._await_report(release=True)
-        self._child.close()  # before, it would end by itself, which takes longer
+        self._child.close()  # not earlier: it would then end by itself, which takes longer
         self._printed.append(_drained(self._output))
         self._output.close()
         self._truncated |= self.report is None or self.report.output_truncated

@@ -1,8 +1,9 @@
 """A paused pytest session of one problem version, forked for every submission.
 
-The session collects the problem's checks once, runs them once on the reference so that everything
-lazy is warm, freezes its heap, and then waits inside `pytest_runtestloop`. A job is a fork of
-that, made ahead of time: its checks start at once, and nothing a job does can reach the next one.
+The session collects the problem's checks once, runs them on the reference so that everything lazy
+is warm, freezes its heap, lets a fork run them again to see which memory they write to, and then
+waits inside `pytest_runtestloop`. A job is a fork of that, made ahead of time, with its own copy of
+that memory: its checks start at once, and nothing a job does can reach the next one.
 """
 
 from __future__ import annotations
@@ -177,7 +178,10 @@ class _PausedSession:
             raise BrokenProblem(file, line, said) from None
 
     def _warm_up(self, checks: Checks) -> None:
-        """Run every check once on the reference. What fails here fails, and is blamed, later."""
+        """Run every check on the reference: here, to be warm, and in a fork, for what it writes to.
+
+        What fails here fails, and is blamed, later.
+        """
         for kind in (StartJob, Job, Granted, LeaseReply, Reply):
             decoder_of(kind)
         self._rehearse_all(checks)

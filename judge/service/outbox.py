@@ -61,7 +61,7 @@ class Outbox:
         """
         if self._closed.is_set():
             return
-        self._events.append(event)  # before the look at `_woken`, which is cleared before the next
+        self._events.append(event)  # first: a write clears `_woken` and then counts the events
         is_urgent = isinstance(event, TierFinished | Restarted)
         if is_urgent or not self._woken:
             self._woken = True
@@ -92,10 +92,9 @@ class Outbox:
         return [*self._events[self._written : count]]
 
     def _wake(self, is_urgent: bool) -> None:
-        if len(self._events) > self._written:  # else they have been written since
-            self._news.set()
-            if is_urgent:
-                self._urgent.set()
+        self._news.set()  # also when all is written by now: only a pass of `_write` clears `_woken`
+        if is_urgent:
+            self._urgent.set()
 
     async def _flush(self) -> None:
         """Write what is left, unless the lease is lost. Raises what `DATABASE_AWAY` names."""

@@ -63,7 +63,8 @@ class Pool:
             await self._free.acquire()
             return
         try:
-            await asyncio.wait_for(self._free.acquire(), self._patience_s)
+            async with asyncio.timeout(self._patience_s):
+                await self._free.acquire()
         except TimeoutError:
             raise psycopg.OperationalError("no connection became free in time") from None
 

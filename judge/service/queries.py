@@ -31,8 +31,9 @@ SUBMISSIONS_BRIEFLY = select(
 ).select_from(_WITH_NEWEST)
 
 # --- what every submission needs ------------------------------------------------------------------
-# For plain connections (`judge.service.pool`), so with psycopg's placeholders. Each is a
-# transaction by itself unless its comment says otherwise.
+# For plain connections (`judge.service.pool`), so with psycopg's placeholders. ACCEPT, QUEUE,
+# REPLAY, ONE_AT_A_TIME, LOAD, HOUR, LOCK_SUBMISSION and NEWEST are parts of a transaction; every
+# other is one by itself.
 
 # What is done again after a crash of the database anyway does not wait for the disk.
 _LAZILY = "set_config('synchronous_commit', 'off', true)"
@@ -129,7 +130,7 @@ FINISH = """
     SELECT pg_notify(%(channel)s, submission_id) FROM finished
 """
 
-# A submission and its files: part of a transaction.
+# A submission and its files.
 ACCEPT = """
     WITH accepted AS (
         INSERT INTO submissions
@@ -142,8 +143,7 @@ ACCEPT = """
     FROM unnest(CAST(%(names)s AS text[]), CAST(%(contents)s AS bytea[])) AS each (name, content)
 """
 
-# A judging, its first event, which says how many are ahead of it, and its job: part of a
-# transaction.
+# A judging, its first event, which says how many are ahead of it, and its job.
 QUEUE = f"""
     WITH judging AS (
         INSERT INTO judgings (submission_id, number, state, problem_version, seed, priority,
@@ -189,8 +189,8 @@ HOUR = """
     ORDER BY judging.created_at DESC OFFSET %(quota)s - 1 LIMIT 1
 """
 
-# A submission that nobody else may judge again meanwhile: part of a transaction, and so is its
-# newest judging, which is asked for after that.
+# A submission that nobody else may judge again meanwhile; and its newest judging, which is asked
+# for after that.
 LOCK_SUBMISSION = "SELECT student FROM submissions WHERE id = %(submission)s FOR UPDATE"
 NEWEST = """
     SELECT number, state, seed FROM judgings WHERE submission_id = %(submission)s

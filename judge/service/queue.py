@@ -1,4 +1,4 @@
-"""The queue: Procrastinate, behind five methods.
+"""The queue: Procrastinate, behind five methods, and `JOB`, which queues from within a statement.
 
 Theory of operation
 -------------------
@@ -284,12 +284,12 @@ def _task(arguments: dict[str, Any]) -> Task:
 
 
 def _connections(**options: Any) -> AsyncConnectionPool[Any]:
-    """Procrastinate's connections; before each use it would ask the server whether one is alive."""
+    """Procrastinate's connections, without the question to the server before each use."""
     return AsyncConnectionPool(**(options | {"check": _check}))
 
 
 async def _configure(connection: Connection) -> None:
-    """All that Procrastinate asks is one statement each: a transaction around it is for nothing."""
+    """Procrastinate asks in single statements, which need no transaction around them."""
     await connection.set_autocommit(True)
 
 

@@ -19,7 +19,6 @@ from psycopg.rows import dict_row
 from pydantic import JsonValue
 from sqlalchemy import delete, func, select, text, update
 from sqlalchemy.dialects.postgresql import insert as upsert
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from judge.events import Restarted, Started, StreamEvent
 from judge.grader.messages import CheckCard
@@ -80,7 +79,7 @@ WORKER_ALIVE_S = 8.0
 
 
 class Store:
-    """The database of one service. Every method is one transaction."""
+    """The database of one service. What a method writes, it writes in one transaction."""
 
     def __init__(self, database: Database, queue: Queue) -> None:
         self._pool = database.pool
@@ -101,12 +100,6 @@ class Store:
                 if earlier is None:
                     raise
                 return earlier
-
-    async def _enqueue(
-        self, connection: AsyncConnection, task: JudgeTask | PrepareTask, priority: int
-    ) -> None:
-        raw = await connection.get_raw_connection()
-        await self._queue.enqueue(raw.driver_connection, task, priority)  # type: ignore[arg-type]  # ours is psycopg's
 
     async def submission(self, submission_id: str) -> StoredSubmission | None:
         """A submission with its newest judging; None when there is none."""
@@ -260,7 +253,9 @@ class Store:
                     PROBLEM_VERSIONS.c.version == problem.version
                 )
                 if not await connection.scalar(known):
-                    await self._enqueue(connection, PrepareTask(problem.version), PREPARE_PRIORITY)
+                    raw = await connection.get_raw_connection()
+                    task = PrepareTask(problem.version)
+                    await self._queue.enqueue(raw.driver_connection, task, PREPARE_PRIORITY)  # type: ignore[arg-type]  # ours is psycopg's
 
     async def contents(self, version: str) -> tuple[str, dict[str, bytes]]:
         """Slug and files of a problem version. Raises `UnknownRow`."""
@@ -498,9 +493,8 @@ async def _one(
 async def _accept(connection: Connection, new: NewSubmission, bounds: Bounds) -> Accepted:
     """Keep and queue it, or say why not. Raises `Refused`, `KeyReused`.
 
-    In two round trips: what is asked, and what is written. Only the end of the second one, which
-    is the commit, leads to an answer. Nothing is raised in between, which would be told as an error
-    in the pipeline.
+    In two round trips: one asks, one writes and commits. What is to be raised is raised after the
+    pipeline, which would turn it into an error of its own.
     """
     refusal: Refused | None = None
     async with connection.pipeline(), connection.transaction():

@@ -4,7 +4,8 @@ Theory of operation
 -------------------
 Init makes the namespaces complete, forks the student and then only watches: it drains the pipe
 that is the student's stdout and stderr (keeping the first part, counting the rest), watches its
-CPU clock, and reaps it. It talks to the zygote in small messages over a socket pair:
+CPU clock, and reaps it, unless it was told to end it. It talks to the zygote in small messages over
+a socket pair:
 
     init                             zygote
       Ready, or Broken  ------------>
@@ -266,7 +267,7 @@ class _Watch:
             self._poll.register(descriptor, select.POLLIN)
 
     def run(self) -> None:
-        """Watch until the student is reaped, and report."""
+        """Watch until the student is reaped, and report; `_end` may report before that."""
         while not self._reaped():
             for descriptor, _ in self._poll.poll(self._patience_ms()):
                 self._serve(descriptor)
@@ -308,11 +309,11 @@ class _Watch:
         self._limits = limits
 
     def _end(self) -> None:
-        """Kill the student and report at once, where nothing can outlive this process.
+        """Kill the student and, where it goes with this process whatever happens, report at once.
 
-        Taking apart what it had takes the kernel longer than most checks. Nobody waits for that but
-        the zygote, before it makes another. How a student ended that is already on its way out is
-        known when it is reaped.
+        The kernel takes longer to take apart what it had than most checks take. Only the zygote has
+        to wait for that, before it makes another. A student that is ending already is reaped first:
+        only then it is known how it ended.
         """
         used_s = self._cpu_s() - self._cpu_before_s
         peak_bytes = self._account.peak_bytes()

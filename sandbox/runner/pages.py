@@ -56,7 +56,7 @@ class WrittenPages:
 
     @classmethod
     def by(cls, work: Callable[[], None]) -> Self:
-        """Let one fork do the work, and look; nothing where the kernel does not tell."""
+        """Let one fork do the work, and look; nothing if that fails or the kernel does not tell."""
         read_end, write_end = os.pipe()
         pid = os.fork()
         if pid == 0:
@@ -76,18 +76,20 @@ class WrittenPages:
 def _tell_own_pages(work: Callable[[], None], write_end: int) -> None:
     """The fork that does the work. Never returns."""
     try:
+        # What is mapped only during the work will not be there in another fork.
+        mapped = Path("/proc/self/maps").read_text(encoding="utf-8")
         work()
         with Path("/proc/self/pagemap").open("rb", buffering=0) as pagemap:
-            ranges = list(_own_pages(pagemap))
+            ranges = list(_own_pages(pagemap, mapped))
         with os.fdopen(write_end, "wb") as out:
             out.write(msgspec.msgpack.encode(ranges))
     finally:
         os._exit(0)
 
 
-def _own_pages(pagemap: FileIO) -> Iterator[tuple[int, int]]:
-    """Ranges of pages that this process shares with no other: since its fork it wrote to them."""
-    for match in _WRITABLE.finditer(Path("/proc/self/maps").read_text(encoding="utf-8")):
+def _own_pages(pagemap: FileIO, mapped: str) -> Iterator[tuple[int, int]]:
+    """Ranges of `mapped` that it shares with no other process: since its fork it wrote to them."""
+    for match in _WRITABLE.finditer(mapped):
         first, last = int(match[1], 16), int(match[2], 16)
         pagemap.seek(first // _PAGE_BYTES * _ENTRY.itemsize)
         entries = pagemap.read((last - first) // _PAGE_BYTES * _ENTRY.itemsize)

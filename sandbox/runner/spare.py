@@ -64,7 +64,7 @@ class Spare:
         return message if isinstance(message, Broken) else Broken(f"init said {message}")
 
     def wait_ended(self) -> Ended | None:
-        """Block until the student has ended; None when init went first."""
+        """Block until the student has ended, or been killed; None when init went first."""
         while (message := self.receive()) is not None:
             if isinstance(message, Ended):
                 return message

@@ -23,11 +23,11 @@ from tests.hostile.cases import Case, all_cases
 from tests.hostile.exercise import SECRET, SECRET_VARIABLE, Exercise, plant_exercise
 
 # What a sandbox has to stop runs in each of them. What the grader has to see through is the same in
-# all, as the grader is: that runs in the usual one, or where this may be missing, in the other.
+# all, as the grader is: it runs in one, Docker where that is required, else bubblewrap.
 DECIDED_BY_THE_GRADER = frozenset({"values", "cheating", "source"})
 CONFINED = [case for case in all_cases() if case.group not in DECIDED_BY_THE_GRADER]
 DECIDED = [case for case in all_cases() if case.group in DECIDED_BY_THE_GRADER]
-USUAL = "docker" if "docker" in REQUIRED else "bwrap"
+ONE_SANDBOX = "docker" if "docker" in REQUIRED else "bwrap"
 HUNTS = frozenset({"files/read_the_environment", "files/search_every_file"})
 UNGROUPED = [case for case in all_cases() if case.group == "memory" or case.id in HUNTS]
 WRONG_EVERY = 4  # a quarter of the programs is followed by a wrong answer, always the same ones
@@ -85,7 +85,7 @@ def test_a_hostile_program_gets_its_verdict_and_leaves_nothing(arena: Arena, cas
     withstand(arena, case)
 
 
-@pytest.mark.parametrize("launcher", [USUAL], indirect=True)
+@pytest.mark.parametrize("launcher", [ONE_SANDBOX], indirect=True)
 @pytest.mark.parametrize("case", DECIDED, ids=lambda case: case.id)
 def test_a_dishonest_answer_gets_its_verdict_and_leaves_nothing(arena: Arena, case: Case) -> None:
     withstand(arena, case)

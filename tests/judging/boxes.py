@@ -6,9 +6,11 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from judge.judging import Judge
+from judge.slots import Pool, Slot
 from sandbox.boxes import Box
 from sandbox.bwrap_boxes import BwrapBox
 from sandbox.docker_boxes import DockerBox
@@ -37,6 +39,17 @@ def reserve_box(judge: Judge) -> Box:
         assert time.monotonic() < deadline, "the reserve is not warm"
         time.sleep(0.02)
     return box
+
+
+@contextmanager
+def with_only(judge: Judge, slot: Slot) -> Iterator[Judge]:
+    """The judge with this slot alone, for the time being."""
+    kept = judge._slots, judge._pool
+    judge._slots, judge._pool = [slot], Pool([slot])
+    try:
+        yield judge
+    finally:
+        judge._slots, judge._pool = kept
 
 
 def all_warm(judge: Judge) -> bool:

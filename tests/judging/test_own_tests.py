@@ -23,12 +23,12 @@ from judge.events import (
 from judge.judging import Judge
 from judge.problem import Problem, load_problem
 from judge.results import CheckResult, Mutation, Result
-from judge.slots import Pool, Slot, runner_spec
+from judge.slots import Slot, runner_spec
 from judge.verdicts import Verdict
 from sandbox.boxes import Box, Launcher
 from tests.chapters import PLANE, STACK, chapter
 from tests.judging import unscanned
-from tests.judging.boxes import freeze, runner_box
+from tests.judging.boxes import freeze, runner_box, with_only
 from tests.small_problem import MANIFEST, write_problem
 
 Take = Callable[[Box], None]
@@ -401,11 +401,10 @@ def open_slot(launcher: Launcher, warm_judge: Judge) -> Iterator[Slot]:
 
 
 @pytest.fixture
-def open_judge(warm_judge: Judge, open_slot: Slot, monkeypatch: pytest.MonkeyPatch) -> Judge:
+def open_judge(warm_judge: Judge, open_slot: Slot) -> Iterator[Judge]:
     """A judge whose sandbox lets students' tests use all of Python, as long as the test lasts."""
-    monkeypatch.setattr(warm_judge, "_slots", [open_slot])
-    monkeypatch.setattr(warm_judge, "_pool", Pool([open_slot]))
-    return warm_judge
+    with with_only(warm_judge, open_slot) as judge:
+        yield judge
 
 
 def test_without_the_scan_there_is_no_trace_of_earlier_runs(

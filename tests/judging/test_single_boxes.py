@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from judge.judging import Judge
-from judge.slots import Pool, Slot, runner_spec
+from judge.slots import Slot, runner_spec
 from judge.verdicts import Verdict
 from sandbox.boxes import Launcher
+from tests.judging.boxes import with_only
 from tests.judging.tiny import HEADER, check_source, tiny_problem
 from tests.sandbox.conftest import make_launcher
 
@@ -47,11 +48,10 @@ def single_slot(launcher: Launcher, warm_judge: Judge) -> Iterator[Slot]:
 
 
 @pytest.fixture
-def single_judge(warm_judge: Judge, single_slot: Slot, monkeypatch: pytest.MonkeyPatch) -> Judge:
+def single_judge(warm_judge: Judge, single_slot: Slot) -> Iterator[Judge]:
     """A judge that has this slot, as long as the test lasts."""
-    monkeypatch.setattr(warm_judge, "_slots", [single_slot])
-    monkeypatch.setattr(warm_judge, "_pool", Pool([single_slot]))
-    return warm_judge
+    with with_only(warm_judge, single_slot) as judge:
+        yield judge
 
 
 def test_submissions_follow_each_other_and_leave_nothing_behind(

@@ -44,6 +44,16 @@ def test_what_was_copied_ahead_is_not_copied_during_the_work() -> None:
     assert prepared < PAGES // 16
 
 
+def test_memory_that_is_new_in_the_work_does_not_keep_the_rest_from_being_copied() -> None:
+    memory, kept = bytearray(PAGES * PAGE_BYTES), []
+
+    def work() -> None:
+        memory[0] = 1
+        kept.append(bytearray(8 << 20))
+
+    assert WrittenPages.by(work).copy()
+
+
 def test_a_fork_that_fails_tells_nothing() -> None:
     def work() -> None:
         raise RuntimeError("it cannot be done")

@@ -155,7 +155,7 @@ class Chaos:
         return False
 
     def _kill(self, victim: WorkerProcess) -> None:
-        """The last of all needs no successor, where another is left."""
+        """Kill it and begin to replace it; after the last kill only if no other is left."""
         victim.kill()
         self.report.kills += 1
         self._killed_at_s = time.monotonic()

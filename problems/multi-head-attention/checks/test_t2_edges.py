@@ -45,7 +45,7 @@ def _assert_gradients(
 
 
 def _cotangents(rng: Rng, case: Case, of: Sequence[int]) -> list[torch.Tensor]:
-    """Random numbers for the results `of`, zeros for another."""
+    """Random numbers for the results `of`, zeros for the other."""
     batch, queries, keys, width, heads = case.shape
     shapes, dtype = [(batch, queries, width), (batch, heads, queries, keys)], case.query.dtype
     return [

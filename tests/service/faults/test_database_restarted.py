@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import psycopg
@@ -20,29 +21,35 @@ AWAY_S = 3.0
 DISK_BYTES = 192 << 20
 
 
+@dataclass(frozen=True)
+class Disk:
+    """Where the server keeps its data; `refused` is why that is no small disk, if it is none."""
+
+    folder: Path
+    refused: str
+
+
 @pytest.fixture(scope="module")
-def server_folder(reachable_path: Path) -> Iterator[Path]:
-    """A small disk of its own, where one can be had."""
+def disk(reachable_path: Path) -> Iterator[Disk]:
     folder = reachable_path / "own"
     folder.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES},mode=0755", "judge-test"]
-    mounted = subprocess.run([*mount, str(folder)], capture_output=True, check=False)
-    yield folder
+    mounted = subprocess.run([*mount, str(folder)], capture_output=True, text=True, check=False)
+    yield Disk(folder, mounted.stderr.strip() if mounted.returncode else "")
     if mounted.returncode == 0:
         subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
 @pytest.fixture
-def small_disk(server_folder: Path) -> Path:
-    """The disk of the database."""
-    if not server_folder.is_mount():
-        pytest.skip("needs root: a small disk for the database cannot be mounted")
-    return server_folder
+def small_disk(disk: Disk) -> Path:
+    if disk.refused:
+        pytest.skip(f"a small disk for the database needs root: {disk.refused}")
+    return disk.folder
 
 
 @pytest.fixture(scope="module")
-def server(server_folder: Path) -> Iterator[OwnServer]:
-    with OwnServer(server_folder / "db") as server:
+def server(disk: Disk) -> Iterator[OwnServer]:
+    with OwnServer(disk.folder / "db") as server:
         yield server
 
 
