@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
-from judge.faults import JudgeFault, NotStarted, Untried
+from judge.faults import JudgeFault, NotStarted, RunnerLost, Untried
 from judge.results import Environment
 from sandbox.boxes import Box, BoxSpec, Role
 from sandbox.protocol import BoxReady, ChannelError, Ping, Pong
@@ -147,7 +147,7 @@ class Slot:
     def box(self, memory_bytes: int = 0) -> Box:
         """A warm box whose defences hold, with this memory limit in force unless it is 0.
 
-        Raises `JudgeFault` and `SandboxError`.
+        Raises `JudgeFault`, `RunnerLost` and `SandboxError`.
         """
         if self._box is not None and not self._box.alive():
             self.discard()
@@ -163,6 +163,9 @@ class Slot:
         if _serves_once(box):
             self.prepare()
         if memory_bytes not in (0, self._memory_bytes):
+            if memory_bytes < self._memory_bytes and not self.answers():
+                # The last student may still hold more than that; an answer comes when it is gone.
+                raise RunnerLost("the runner box does not answer")
             box.set_memory_limit(memory_bytes)
             self._memory_bytes = memory_bytes
         return box

@@ -116,7 +116,8 @@ class Scale:
             service = stack.enter_context(self.place.serving(with_worker=False))
             at_work, sandbox = 0, ""
             for count in sorted({1, workers} if missing else {1, 2, workers}):
-                stack.enter_context(self.place.working(count - at_work, service))
+                more = self.place.working(count - at_work, service, others=at_work)
+                stack.enter_context(more)
                 at_work = count
                 if not sandbox:
                     sandbox = _sandbox(service, waits)

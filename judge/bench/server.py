@@ -76,17 +76,16 @@ class Place:
             yield service
 
     @contextmanager
-    def working(self, count: int, service: Service) -> Iterator[None]:
-        """So many more `judge work` of one slot each, all ready.
+    def working(self, count: int, service: Service, *, others: int = 0) -> Iterator[None]:
+        """So many more `judge work` of one slot each, besides `others`; all of them ready.
 
         Raises `ClientError`, `SandboxError`.
         """
-        wanted = service.workers() + count
         with ExitStack() as stack:
             started = [
                 stack.enter_context(self._running(["work"], 1, service.group)) for _ in range(count)
             ]
-            _wait_until(lambda: service.workers() == wanted, started)
+            _wait_until(lambda: service.workers() >= others + count, started)
             yield
 
     @contextmanager
@@ -102,9 +101,9 @@ class Place:
                 ["env", *settings, sys.executable, "-m", "judge", *words], cwd=PACKAGES,
                 stdin=subprocess.DEVNULL, stdout=output, stderr=output,
             )  # fmt: skip
-        if group:
-            group.add(process.pid)
         try:
+            if group:
+                group.add(process.pid)
             yield _Process(f"judge {words[0]}", process, said)
         finally:
             _stop(process)

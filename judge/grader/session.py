@@ -14,6 +14,7 @@ import os
 import signal
 import socket
 import sys
+import time
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
@@ -59,6 +60,7 @@ from sandbox.runner.loading import CompileRefused
 from sandbox.runner.pages import WrittenPages
 
 _WARM_SEED = 0
+_QUICK_S = 5.0  # for all checks together
 _REHEARSAL_PATIENCE_S = 2.0  # a check that takes longer is fine, but no use for warming up
 _FORBIDDEN_MARKS = ("skip", "skipif", "xfail")
 _PLUGINS_OFF = (
@@ -180,14 +182,17 @@ class _PausedSession:
     def _warm_up(self, checks: Checks) -> None:
         """Run every check on the reference: here, to be warm, and in a fork, for what it writes to.
 
+        Slow checks are not run twice for that: to copy memory is a small part of what they take.
         What fails here fails, and is blamed, later.
         """
         for kind in (StartJob, Job, Granted, LeaseReply, Reply):
             decoder_of(kind)
+        started = time.monotonic()
         self._rehearse_all(checks)
         gc.collect()
         gc.freeze()
-        self._written = WrittenPages.by(lambda: self._rehearse_all(checks))
+        if time.monotonic() - started < _QUICK_S:
+            self._written = WrittenPages.by(lambda: self._rehearse_all(checks))
 
     def _rehearse_all(self, checks: Checks) -> None:
         for items in checks.by_tier.values():

@@ -41,7 +41,10 @@ _LAZILY = "set_config('synchronous_commit', 'off', true)"
 # A submission with its newest judging, whole.
 SUBMISSION = """
     SELECT submission.student, submission.open, submission.kind, submission.problem,
-        submission.created_at AS submitted_at, judging.*
+        submission.created_at AS submitted_at, judging.submission_id, judging.id, judging.number,
+        judging.state, judging.problem_version, judging.seed, judging.attempts, judging.worker,
+        judging.created_at, judging.claimed_at, judging.finished_at, judging.verdict, judging.score,
+        judging.failed_tier, judging.judged_ms, judging.result
     FROM submissions AS submission JOIN judgings AS judging
         ON judging.submission_id = submission.id
     WHERE submission.id = %(submission)s
@@ -198,7 +201,7 @@ NEWEST = """
 """
 
 EVENTS_AFTER = """
-    SELECT id, data ->> 'type' AS type, CAST(data AS text) AS data FROM events
+    SELECT id, CAST(data AS text) AS data FROM events
     WHERE judging_id = %(judging)s AND id > %(after)s
     ORDER BY id LIMIT %(limit)s
 """

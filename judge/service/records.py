@@ -18,6 +18,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
+import msgspec
+
 from judge.events import STREAM_EVENT, StreamEvent
 from judge.grader.messages import CheckCard
 from judge.results import Chart, Kind, Result, State
@@ -136,13 +138,24 @@ class StoredSubmission:
     judging: StoredJudging
 
 
+class _Typed(msgspec.Struct):
+    type: str
+
+
+_TYPED = msgspec.json.Decoder(_Typed)
+
+
 @dataclass(frozen=True)
 class StoredEvent:
     """An event as it is stored, in JSON, with the id that a reader resumes from."""
 
     id: int
-    type: str
     data: str
+
+    @property
+    def type(self) -> str:
+        """Its type, read without all the rest."""
+        return _TYPED.decode(self.data).type
 
     @property
     def event(self) -> StreamEvent:

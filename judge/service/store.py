@@ -175,6 +175,7 @@ class Store:
             assert newest is not None
             if newest["state"] != "finished":
                 raise StillJudging("it is being judged")
+            await connection.execute(queries.ONE_AT_A_TIME, {"student": locked["student"]})
             load = await (await _ask_for_room(connection, locked["student"], bounds)).read()
             if refusal := load.refusal(bounds):
                 raise refusal
@@ -493,11 +494,12 @@ async def _one(
 async def _accept(connection: Connection, new: NewSubmission, bounds: Bounds) -> Accepted:
     """Keep and queue it, or say why not. Raises `Refused`, `KeyReused`.
 
-    In two round trips: one asks, one writes and commits. What is to be raised is raised after the
-    pipeline, which would turn it into an error of its own.
+    What is asked goes out together, and so does what is written. What is to be raised is raised
+    after the pipeline, which would turn it into an error of its own.
     """
     refusal: Refused | None = None
     async with connection.pipeline(), connection.transaction():
+        await connection.execute(queries.ONE_AT_A_TIME, {"student": new.student})
         replay = connection.cursor(row_factory=dict_row)
         if new.idempotency_key is not None:
             await replay.execute(queries.REPLAY, _key(new))
@@ -607,11 +609,7 @@ class _Asked:
 
 
 async def _ask_for_room(connection: Connection, student: str, bounds: Bounds) -> _Asked:
-    """Ask how much waits, and let nobody add to what this student has until the transaction ends.
-
-    In a pipeline the answers are waited for where they are read.
-    """
-    await connection.execute(queries.ONE_AT_A_TIME, {"student": student})
+    """Ask how much waits. In a pipeline the answers are waited for where they are read."""
     load = await connection.execute(queries.LOAD, {"student": student})
     if not bounds.hourly_quota:
         return _Asked(load, None)

@@ -13,6 +13,8 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import signal
+import socket
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from io import FileIO
@@ -26,6 +28,8 @@ from sandbox.runner import syscalls
 
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _HUGE_BYTES = 2 << 20
+_PATIENCE_S = 30.0  # with a fork; its work was done in a fraction of that before
+_MESSAGE_BYTES = 1 << 20
 _ENTRY = np.dtype("<u8")  # of pagemap, one a page
 _OWN = np.uint64(1 << 63 | 1 << 56)  # present, and shared with no other process
 # Private and writable; and of those, of no file: the heap and what the allocator mapped.
@@ -57,13 +61,17 @@ class WrittenPages:
     @classmethod
     def by(cls, work: Callable[[], None]) -> Self:
         """Let one fork do the work, and look; nothing if that fails or the kernel does not tell."""
-        read_end, write_end = os.pipe()
-        pid = os.fork()
-        if pid == 0:
-            _tell_own_pages(work, write_end)
-        os.close(write_end)
-        with os.fdopen(read_end, "rb") as told:
-            said = told.read()
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with ours, theirs:
+            if (pid := os.fork()) == 0:
+                _tell_own_pages(work, theirs)
+            theirs.close()
+            ours.settimeout(_PATIENCE_S)
+            said = b""
+            with contextlib.suppress(TimeoutError):
+                said = ours.recv(_MESSAGE_BYTES)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
         with contextlib.suppress(ChildProcessError):  # reaped already, where SIGCHLD is ignored
             os.waitpid(pid, 0)
         return cls(msgspec.msgpack.decode(said, type=tuple[tuple[int, int], ...]) if said else ())
@@ -73,7 +81,7 @@ class WrittenPages:
         return bool(self.ranges) and all(syscalls.copy_pages(*each) for each in self.ranges)
 
 
-def _tell_own_pages(work: Callable[[], None], write_end: int) -> None:
+def _tell_own_pages(work: Callable[[], None], link: socket.socket) -> None:
     """The fork that does the work. Never returns."""
     try:
         # What is mapped only during the work will not be there in another fork.
@@ -81,8 +89,7 @@ def _tell_own_pages(work: Callable[[], None], write_end: int) -> None:
         work()
         with Path("/proc/self/pagemap").open("rb", buffering=0) as pagemap:
             ranges = list(_own_pages(pagemap, mapped))
-        with os.fdopen(write_end, "wb") as out:
-            out.write(msgspec.msgpack.encode(ranges))
+        link.send(msgspec.msgpack.encode(ranges))
     finally:
         os._exit(0)
 
