@@ -110,19 +110,21 @@ class Judge:
     def start(cls, launcher: Launcher, slots: int = 1, *, spare: bool = False) -> Judge:
         """Start all boxes and wait until they are warm. Raises `JudgeFault`, `SandboxError`.
 
-        With `spare`, idle boxes are looked after, and one more is kept in reserve.
+        With `spare`, idle boxes are looked after, and one more is kept in reserve. Then only what
+        the first submission needs is waited for: the keeper starts the others.
         """
         judge = cls(launcher, slots, spare=spare)
         try:
+            needed = judge._slots[:1] if spare else judge._slots
             starting = judge._launch_grader()
             try:
-                for slot in judge._slots:
+                for slot in needed:
                     slot.prepare()
             except BaseException:
                 starting.kill()
                 raise
             judge._grader = wait_for_grader(starting)
-            for slot in judge._slots:
+            for slot in needed:
                 slot.box()
         except BaseException:
             judge.close()

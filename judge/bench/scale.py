@@ -2,7 +2,7 @@
 
 Two workers can be twice as fast as one only where each has cores of its own, so that is measured
 where there are enough. What they share, the queue and the database, shows when judging is replaced
-by waiting: there each submission sleeps, and many workers fit on any machine.
+by waiting: there each submission sleeps while it is imported, and then lacks what is asked for.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import cycle, islice
-from pathlib import Path
 
 from pydantic import Field
 
@@ -23,55 +22,10 @@ from judge.bench.work import Answer, Work
 from judge.client import Client
 from judge.results import Record
 
-WAIT_S = 2.0
-WAITS = 5  # submissions per worker
+WAIT_S = 4.0  # so long that what has to be computed all the same hardly counts
+WAITS = 4  # submissions per worker
 COMPUTATIONS = 20
 CORES = 4  # at least: for two workers, and for the service and its database
-SLUG = "waiting"
-_FILES = {
-    "problem.toml": f'''\
-id = "{SLUG}"
-title = "Waiting"
-track = "papers"
-number = 1
-summary = "Take a while."
-entry_points = ["wait"]
-sources = ["none: it measures the judge"]
-
-[limits]
-wall_s = {5 * WAIT_S}
-cpu_s = {5 * WAIT_S}
-memory_bytes = 536_870_912
-output_bytes = 65_536
-source_bytes = 65_536
-
-[[tiers]]
-id = "T0"
-title = "Interface"
-about = "It can be called."
-checks = "checks/test_t0_interface.py"
-visible = true
-
-[[files]]
-name = "solution.py"
-role = "solution"
-starter = "starter.py"
-''',
-    "statement.md": "# Waiting\n\n`wait()` takes a while.\n",
-    "contract.pyi": "def wait(): ...\n",
-    "starter.py": "def wait():\n    ...\n",
-    "reference.py": f"import time\n\n\ndef wait():\n    time.sleep({WAIT_S})\n",
-    "mutants.toml": "mutants = []\n",
-    "checks/test_t0_interface.py": '''\
-from judge.checks import check
-
-
-@check(kind="interface", why="Somebody waits for it.")
-def test_it_returns(submission):
-    """It returns."""
-    submission.wait()
-''',
-}
 
 
 class Rate(Record):
@@ -108,24 +62,23 @@ class Scale:
 
         Raises `WrongVerdict`, `ClientError` and `SandboxError`.
         """
-        waits = Answer("waiting", {"solution.py": _FILES["reference.py"].encode()}, None)
-        missing = why_not_computing(self.cores)
+        waits = self._waits()
+        slug, missing = self.work.problem.slug, why_not_computing(self.cores)
         waiting: list[Rate] = []
         computing: list[Rate] = []
         with ExitStack() as stack:
-            service = stack.enter_context(self.place.serving(with_worker=False))
+            service = stack.enter_context(self.place.serving(with_worker=False, until_ready=False))
             at_work, sandbox = 0, ""
             for count in sorted({1, workers} if missing else {1, 2, workers}):
                 more = self.place.working(count - at_work, service, others=at_work)
                 stack.enter_context(more)
                 at_work = count
                 if not sandbox:
-                    sandbox = _sandbox(service, waits)
+                    sandbox = _sandbox(service, slug, waits)
                 if count in (1, workers):
-                    waiting.append(_rate(service, count, SLUG, [waits] * WAITS * count, step))
+                    waiting.append(_rate(service, count, slug, [waits] * WAITS * count, step))
                 if count in (1, 2) and not missing:
-                    slug, answers = self.work.problem.slug, self._answers(count)
-                    computing.append(_rate(service, count, slug, answers, step))
+                    computing.append(_rate(service, count, slug, self._answers(count), step))
         many = waiting[-1].workers
         return ScaleReport(
             waiting=waiting,
@@ -133,7 +86,7 @@ class Scale:
             computing_missing=missing,
             cores=self.cores,
             sandbox=sandbox,
-            problem=self.work.problem.slug,
+            problem=slug,
             targets=[
                 targets.at_least(
                     f"{many} waiting workers / one", targets.WAITING_SHARE * many, _growth(waiting)
@@ -144,6 +97,11 @@ class Scale:
                 ),
             ],
         )  # fmt: skip
+
+    def _waits(self) -> Answer:
+        problem = self.work.problem
+        source = f"import time\n\ntime.sleep({WAIT_S})\n".encode()
+        return Answer("waiting", {problem.main_file: source}, problem.tiers[0].id)
 
     def _answers(self, count: int) -> list[Answer]:
         return list(islice(cycle(self.work.answers()), COMPUTATIONS * count))
@@ -161,10 +119,10 @@ def _rate(
     return Rate(workers=workers, submissions=done, seconds=seconds, per_s=done / seconds)
 
 
-def _sandbox(service: Service, answer: Answer) -> str:
+def _sandbox(service: Service, slug: str, answer: Answer) -> str:
     """What submissions are judged in."""
     with Client(service.url) as client:
-        return client.result(submit(client, SLUG, answer).id).environment.sandbox
+        return client.result(submit(client, slug, answer).id).environment.sandbox
 
 
 def submissions(workers: int, cores: int) -> int:
@@ -177,14 +135,6 @@ def why_not_computing(cores: int) -> str:
     if cores >= CORES:
         return ""
     return f"two workers need cores of their own: {CORES} cores at least, there are {cores}"
-
-
-def write_waiting(problems: Path) -> None:
-    """Put the exercise whose solution waits into a folder of problems."""
-    for name, text in _FILES.items():
-        path = problems / SLUG / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
 
 
 def _growth(rates: list[Rate]) -> float | None:

@@ -20,6 +20,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from prometheus_client.parser import text_string_to_metric_families
+from prometheus_client.samples import Sample
 
 from judge.bench.baselines import PACKAGES
 from judge.bench.groups import Group, own_group
@@ -41,43 +42,55 @@ class Service:
     url: str
     group: Group | None = None
 
-    def workers(self) -> int:
-        """How many workers are ready to judge. Raises `ClientError`."""
+    def has_at_rest(self, workers: int) -> bool:
+        """Whether so many workers are ready, and no box of theirs still starts.
+
+        Raises `ClientError`.
+        """
         with Client(self.url) as client:
             families = text_string_to_metric_families(client.metrics())
-            samples = [sample for family in families for sample in family.samples]
-        ready = ("judge_workers", {"state": "ready"})
-        return sum(int(each.value) for each in samples if (each.name, each.labels) == ready)
+            figures = [sample for family in families for sample in family.samples]
+        ready = _total(figures, "judge_workers", "ready")
+        starting = sum(_total(figures, "judge_boxes", state) for state in ("starting", "lost"))
+        return ready >= workers and not starting
+
+
+def _total(figures: Sequence[Sample], name: str, state: str) -> int:
+    return sum(
+        int(each.value)
+        for each in figures
+        if each.name == name and each.labels.get("state") == state
+    )
 
 
 @dataclass(frozen=True)
 class Place:
     """Where a service of our own keeps its data, and what its boxes are.
 
-    `problems` None leaves its exercises to it. Workers of the same place work for its queue.
+    Workers of the same place work for its queue.
     """
 
     data: Path
     sandbox: SandboxName
-    problems: Path | None = None
 
     @contextmanager
-    def serving(self, slots: int = 0, *, with_worker: bool = True) -> Iterator[Service]:
-        """`judge serve`, ready to judge; `slots` 0 leaves their number to it.
+    def serving(
+        self, slots: int = 0, *, with_worker: bool = True, until_ready: bool = True
+    ) -> Iterator[Service]:
+        """`judge serve`, ready to judge, or as soon as it answers; `slots` 0 leaves them to it.
 
-        Without a worker it only answers. Raises `SandboxError` with its last words when it ends
-        before.
+        Raises `SandboxError` with its last words when it ends before.
         """
         port = _free_port()
         words = ["serve", "--port", str(port), *(() if with_worker else ("--no-worker",))]
         with own_group() as group, self._running(words, slots, group) as process:
             service = Service(f"http://127.0.0.1:{port}", group)
-            _wait_until(lambda: _answers(service, with_worker=with_worker), [process])
+            _wait_until(lambda: _answers(service, until_ready=until_ready), [process])
             yield service
 
     @contextmanager
     def working(self, count: int, service: Service, *, others: int = 0) -> Iterator[None]:
-        """So many more `judge work` of one slot each, besides `others`; all of them ready.
+        """So many more `judge work` of one slot each, besides `others`; all of them at rest.
 
         Raises `ClientError`, `SandboxError`.
         """
@@ -85,7 +98,7 @@ class Place:
             started = [
                 stack.enter_context(self._running(["work"], 1, service.group)) for _ in range(count)
             ]
-            _wait_until(lambda: service.workers() >= others + count, started)
+            _wait_until(lambda: service.has_at_rest(others + count), started)
             yield
 
     @contextmanager
@@ -94,7 +107,6 @@ class Place:
         settings = [
             f"JUDGE_DATA={self.data / 'data'}", f"JUDGE_SANDBOX={self.sandbox}",
             "JUDGE_DATABASE_URL=", "JUDGE_HOURLY_QUOTA=0", f"JUDGE_SLOTS={slots or ''}",
-            *([] if self.problems is None else [f"JUDGE_PROBLEMS={self.problems}"]),
         ]  # fmt: skip
         with said.open("wb") as output:
             process = subprocess.Popen(
@@ -127,12 +139,12 @@ class _Process:
 
 
 @contextmanager
-def own_place(sandbox: SandboxName, problems: Path | None = None) -> Iterator[Place]:
+def own_place(sandbox: SandboxName) -> Iterator[Place]:
     """A place that is removed afterwards."""
     with TemporaryDirectory(prefix="judge-bench-") as temporary:
         folder = Path(temporary)
         folder.chmod(FOLDER_MODE)
-        yield Place(folder, sandbox, problems)
+        yield Place(folder, sandbox)
 
 
 @contextmanager
@@ -142,9 +154,9 @@ def own_service(sandbox: SandboxName, slots: int = 0) -> Iterator[Service]:
         yield service
 
 
-def _answers(service: Service, *, with_worker: bool) -> bool:
+def _answers(service: Service, *, until_ready: bool) -> bool:
     with Client(service.url) as client:
-        return client.ready() if with_worker else client.alive()
+        return client.ready() if until_ready else client.alive()
 
 
 def _wait_until(is_so: Callable[[], bool], processes: Sequence[_Process]) -> None:

@@ -27,8 +27,8 @@ class StartReport(Record):
 
     rounds: int
     new_s: float = Field(description="to the first verdict of a new service, which makes its data")
-    ready_s_p50: float = Field(description="until it is ready to judge, its data being there")
-    verdict_s_p50: float = Field(description="... and to its first verdict")
+    answers_s_p50: float = Field(description="until it answers, its data being there")
+    verdict_s_p50: float = Field(description="... and to the verdict of what is submitted then")
     cold_pytest_s_p50: float
     ratio_verdict_to_cold_pytest: float
     cores: int
@@ -44,17 +44,17 @@ def measure_start(place: Place, work: Work, rounds: int, step: Callable[[], None
     """
     cold = ColdPytest(work)
     _, new_s, sandbox = _start(place, work)
-    ready_s, verdict_s, cold_s = [], [], []
+    answers_s, verdict_s, cold_s = [], [], []
     for _ in range(rounds):
-        ready, verdict, _ = _start(place, work)
-        ready_s.append(ready)
+        answers, verdict, _ = _start(place, work)
+        answers_s.append(answers)
         verdict_s.append(verdict)
         cold_s.append(cold.run_ms() / 1000)
         step()
     return StartReport(
         rounds=rounds,
         new_s=new_s,
-        ready_s_p50=median(ready_s),
+        answers_s_p50=median(answers_s),
         verdict_s_p50=median(verdict_s),
         cold_pytest_s_p50=median(cold_s),
         ratio_verdict_to_cold_pytest=median(verdict_s) / median(cold_s),
@@ -68,10 +68,10 @@ def measure_start(place: Place, work: Work, rounds: int, step: Callable[[], None
 
 
 def _start(place: Place, work: Work) -> tuple[float, float, str]:
-    """Seconds until it was ready, and to the verdict; the sandbox it was given in."""
+    """Seconds until it answered, and to the verdict; the sandbox it was given in."""
     started = time.perf_counter()
-    with place.serving() as service, Client(service.url) as client:
-        ready_s = time.perf_counter() - started
+    with place.serving(until_ready=False) as service, Client(service.url) as client:
+        answers_s = time.perf_counter() - started
         done = submit(client, work.problem.slug, work.reference)
         verdict_s = time.perf_counter() - started
-        return ready_s, verdict_s, client.result(done.id).environment.sandbox
+        return answers_s, verdict_s, client.result(done.id).environment.sandbox

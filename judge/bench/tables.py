@@ -92,7 +92,7 @@ def start_tables(report: StartReport) -> RenderableType:
     figures = _figures("seconds")
     for name, seconds in (
         ("a new service: start to first verdict", report.new_s),
-        ("started again: to ready", report.ready_s_p50),
+        ("started again: until it answers", report.answers_s_p50),
         ("started again: to first verdict", report.verdict_s_p50),
         ("cold_pytest", report.cold_pytest_s_p50),
     ):

@@ -16,7 +16,7 @@ from judge.bench.baselines import Bare, BaselineFailed, DockerRun
 from judge.bench.groups import Uncountable
 from judge.bench.latency import Latency, LatencyReport
 from judge.bench.memory import MemoryReport, measure_memory
-from judge.bench.scale import Scale, ScaleReport, write_waiting
+from judge.bench.scale import Scale, ScaleReport
 from judge.bench.scale import submissions as scaling_submissions
 from judge.bench.server import Service, own_place, own_service
 from judge.bench.soak import Soak, SoakReport
@@ -177,10 +177,9 @@ def scale(
     with (
         _judging_faults(),
         laid_out(load_problem(find_folder(settings.problems, problem))) as work,
-        own_place(name, work.folder.parent) as place,
+        own_place(name) as place,
         stepping(console(stderr=True), "scale", scaling_submissions(workers, cores)) as steps,
     ):
-        write_waiting(work.folder.parent)
         report = Scale(work, place, cores).measure(workers, steps.done)
     _print(report, json=json)
 
