@@ -15,13 +15,11 @@ import socket
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from concurrent.futures import Future
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from ipaddress import ip_address
 from secrets import token_hex
-from types import TracebackType
-from typing import Self
 
 import structlog
 import uvicorn
@@ -84,10 +82,10 @@ async def serve(
     listener: socket.socket,
     announce: Announce,
     *,
-    warming: Warming | None,
+    with_worker: bool,
     authoring: Authoring | None = None,
 ) -> None:
-    """Serve HTTP on `listener`, and judge here too with what is warming, until asked to stop.
+    """Serve HTTP on `listener`, and judge here too unless told otherwise, until asked to stop.
 
     With `authoring` it is a preview of one exercise for its author. Raises `DatabaseError`,
     `SandboxError`, `JudgeFault`.
@@ -105,8 +103,8 @@ async def serve(
             tasks.create_task(kept.caretaker.run(stop.gracefully))
             if authoring:
                 tasks.create_task(authoring.desk.watch(bank, kept.store, stop.gracefully))
-            if warming:
-                tasks.create_task(_work(settings, kept, warming, stop, authoring))
+            if with_worker:
+                tasks.create_task(_work(settings, kept, announce, stop, authoring))
             else:
                 announce("worker: none in this process; `judge work` joins from anywhere")
             announce(f"serving {address_of(listener)} (Ctrl-C ends)")
@@ -215,22 +213,25 @@ def address_of(listener: socket.socket) -> str:
 # --- judge work -----------------------------------------------------------------------------------
 
 
-async def work(settings: Settings, database_url: str, warming: Warming) -> None:
+async def work(settings: Settings, database_url: str, announce: Announce) -> None:
     """Judge what is queued until asked to stop. Raises as `serve` does."""
     async with _opened(database_url) as kept, _stoppable() as stop, asyncio.TaskGroup() as tasks:
         tasks.create_task(kept.caretaker.run(stop.gracefully))
-        await _work(settings, kept, warming, stop)
+        await _work(settings, kept, announce, stop)
         stop.gracefully.set()
 
 
 async def _work(
     settings: Settings,
     kept: _Kept,
-    warming: Warming,
+    announce: Announce,
     stop: Stop,
     authoring: Authoring | None = None,
 ) -> None:
     name = f"{socket.gethostname()}-{os.getpid()}-{token_hex(3)}"
+    # One more to prove in: what the author waits for is not to wait for a proof.
+    slots = settings.processors + (authoring is not None)
+    warming = _Warming(settings, announce, slots)
     try:
         judge = await _warmed(warming, kept.store, name, stop)
         if judge is not None:
@@ -244,7 +245,7 @@ async def _work(
         await asyncio.to_thread(warming.close)
 
 
-async def _warmed(warming: Warming, store: Store, name: str, stop: Stop) -> Judge | None:
+async def _warmed(warming: _Warming, store: Store, name: str, stop: Stop) -> Judge | None:
     """The judge when its boxes are warm; None when we are asked to stop before.
 
     Meanwhile the store hears that there will be one. Raises `SandboxError`, `JudgeFault`.
@@ -253,26 +254,24 @@ async def _warmed(warming: Warming, store: Store, name: str, stop: Stop) -> Judg
         id=name, host=platform.node(), pid=os.getpid(), sandbox="", slots=0,
         state="waiting", why="its boxes are starting",
     )  # fmt: skip
-    ended = asyncio.wrap_future(warming.ended)
-    while not (stop.gracefully.is_set() or ended.done()):
+    while not (stop.gracefully.is_set() or warming.ended.done()):
         with contextlib.suppress(*DATABASE_AWAY):
             await store.beat(row)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(BEAT_S):
-                await either(ended, stop.gracefully)
-    return ended.result() if ended.done() else None
+                await either(warming.ended, stop.gracefully)
+    return warming.ended.result() if warming.ended.done() else None
 
 
-class Warming:
-    """A judge on its way, in a thread that nobody has to wait for. Use as a context manager.
+class _Warming:
+    """A judge on its way, in a thread that nobody has to wait for.
 
-    It takes as long as all else that has to start, so it begins first. Making an image can take
-    minutes and cannot be interrupted; the thread ends with the process. `ended` has the judge, or
-    what went wrong.
+    Making an image can take minutes and cannot be interrupted; the thread ends with the process.
+    `ended` has the judge, or what went wrong.
     """
 
     def __init__(self, settings: Settings, announce: Announce, slots: int) -> None:
-        self.ended: Future[Judge] = Future()
+        self.ended: asyncio.Future[Judge] = asyncio.get_running_loop().create_future()
         self._settings = settings
         self._announce = announce
         self._slots = slots
@@ -282,17 +281,6 @@ class Warming:
         self._thread = threading.Thread(target=self._warm, daemon=True, name="warming")
         self._thread.start()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
     def close(self) -> None:
         """End what there is, and what there will be."""
         with self._opening:
@@ -301,10 +289,13 @@ class Warming:
         self._thread.join(CLEAR_UP_S)
 
     def _warm(self) -> None:
+        outcome: Judge | Exception
         try:
-            self.ended.set_result(self._judge())
+            outcome = self._judge()
         except Exception as error:  # noqa: BLE001  # it is raised where it is waited for
-            self.ended.set_exception(error)  # ... or nowhere: what is closed may fail in any way
+            outcome = error  # ... or nowhere: what is closed while it starts fails in any way
+        with contextlib.suppress(RuntimeError):  # the loop has ended: nobody waits any more
+            self.ended.get_loop().call_soon_threadsafe(partial(_settle, self.ended, outcome))
 
     def _judge(self) -> Judge:
         launcher = choose_launcher(self._settings, None, self._announce)
@@ -323,6 +314,16 @@ class Warming:
             if self._is_closed:
                 self._opened.close()
                 raise JudgeFault("asked to stop")
+
+
+def _settle(ended: asyncio.Future[Judge], outcome: Judge | Exception) -> None:
+    if ended.cancelled():
+        return
+    if isinstance(outcome, Exception):
+        ended.set_exception(outcome)
+        ended.exception()  # so that it is not told when nobody waits any more
+    else:
+        ended.set_result(outcome)
 
 
 # --- what both need -------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import asyncio
 import resource
 import tempfile
 from collections.abc import Coroutine, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 import uvloop
@@ -17,7 +17,7 @@ from judge.service.author_proving import Authoring, MakeProve
 from judge.service.database import DatabaseError
 from judge.service.embedded import EmbeddedError, embedded_postgres, running_url
 from judge.service.logs import set_up_logs
-from judge.service.running import Announce, Warming
+from judge.service.running import Announce
 from judge.settings import Settings
 
 DESCRIPTORS = 8192
@@ -45,17 +45,16 @@ def serve(
 ) -> None:
     """Serve until asked to stop. Raises `CannotStart`, `SandboxError`, `JudgeFault`."""
     set_up_logs(settings.log)
-    _allow_descriptors()
-    # One more to prove in: what the author waits for is not to wait for a proof.
-    slots = settings.processors + (authoring is not None)
-    with ExitStack() as stack:
-        stack.enter_context(_explained())
-        listener = stack.enter_context(running.listen(host, port))
-        warming = None
-        if with_worker:
-            warming = stack.enter_context(Warming(settings, announce, slots))
-        url = stack.enter_context(_database(settings, announce))
-        _run(running.serve(settings, url, listener, announce, warming=warming, authoring=authoring))
+    with (
+        _explained(),
+        running.listen(host, port) as listener,
+        _database(settings, announce) as url,
+    ):
+        _run(
+            running.serve(
+                settings, url, listener, announce, with_worker=with_worker, authoring=authoring
+            )
+        )
 
 
 def preview(
@@ -83,7 +82,6 @@ def preview(
 def work(settings: Settings, announce: Announce) -> None:
     """Judge until asked to stop. Raises as `serve` does."""
     set_up_logs(settings.log)
-    _allow_descriptors()
     with _explained():
         url = settings.database_url or running_url(settings.data)
         if url is None:
@@ -92,20 +90,16 @@ def work(settings: Settings, announce: Announce) -> None:
                 "on this machine first",
                 by_user=True,
             )
-        with Warming(settings, announce, settings.processors) as warming:
-            _run(running.work(settings, url, warming))
+        _run(running.work(settings, url, announce))
 
 
 def _run(process: Coroutine[None, None, None]) -> None:
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(process)
-
-
-def _allow_descriptors() -> None:
-    """As many as may be had: each connection and each box takes some."""
+    """Run it, with as many descriptors as may be had: each connection and each box takes some."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = DESCRIPTORS if most == resource.RLIM_INFINITY else min(most, DESCRIPTORS)
     resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(process)
 
 
 @contextmanager
