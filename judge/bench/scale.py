@@ -67,7 +67,9 @@ class Scale:
         waiting: list[Rate] = []
         computing: list[Rate] = []
         with ExitStack() as stack:
-            service = stack.enter_context(self.place.serving(with_worker=False, until_ready=False))
+            service = stack.enter_context(
+                self.place.serving(with_worker=False, until_at_rest=False)
+            )
             at_work, sandbox = 0, ""
             for count in sorted({1, workers} if missing else {1, 2, workers}):
                 more = self.place.working(count - at_work, service, others=at_work)

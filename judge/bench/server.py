@@ -75,9 +75,9 @@ class Place:
 
     @contextmanager
     def serving(
-        self, slots: int = 0, *, with_worker: bool = True, until_ready: bool = True
+        self, slots: int = 0, *, with_worker: bool = True, until_at_rest: bool = True
     ) -> Iterator[Service]:
-        """`judge serve`, ready to judge, or as soon as it answers; `slots` 0 leaves them to it.
+        """`judge serve`, warm and at rest, or as soon as it answers; `slots` 0 leaves them to it.
 
         Raises `SandboxError` with its last words when it ends before.
         """
@@ -85,7 +85,7 @@ class Place:
         words = ["serve", "--port", str(port), *(() if with_worker else ("--no-worker",))]
         with own_group() as group, self._running(words, slots, group) as process:
             service = Service(f"http://127.0.0.1:{port}", group)
-            _wait_until(lambda: _answers(service, until_ready=until_ready), [process])
+            _wait_until(lambda: _answers(service, at_rest=until_at_rest), [process])
             yield service
 
     @contextmanager
@@ -149,14 +149,14 @@ def own_place(sandbox: SandboxName) -> Iterator[Place]:
 
 @contextmanager
 def own_service(sandbox: SandboxName, slots: int = 0) -> Iterator[Service]:
-    """`judge serve`, ready to judge, in a place of its own. Raises as `Place.serving` does."""
+    """`judge serve`, warm and at rest, in a place of its own. Raises as `Place.serving` does."""
     with own_place(sandbox) as place, place.serving(slots) as service:
         yield service
 
 
-def _answers(service: Service, *, until_ready: bool) -> bool:
+def _answers(service: Service, *, at_rest: bool) -> bool:
     with Client(service.url) as client:
-        return client.ready() if until_ready else client.alive()
+        return client.ready() and service.has_at_rest(1) if at_rest else client.alive()
 
 
 def _wait_until(is_so: Callable[[], bool], processes: Sequence[_Process]) -> None:

@@ -70,7 +70,7 @@ def measure_start(place: Place, work: Work, rounds: int, step: Callable[[], None
 def _start(place: Place, work: Work) -> tuple[float, float, str]:
     """Seconds until it answered, and to the verdict; the sandbox it was given in."""
     started = time.perf_counter()
-    with place.serving(until_ready=False) as service, Client(service.url) as client:
+    with place.serving(until_at_rest=False) as service, Client(service.url) as client:
         answers_s = time.perf_counter() - started
         done = submit(client, work.problem.slug, work.reference)
         verdict_s = time.perf_counter() - started
