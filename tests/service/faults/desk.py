@@ -154,6 +154,16 @@ class Desk:
             "SELECT FROM procrastinate_jobs WHERE args ->> 'judging' = %s FOR UPDATE", str(judging)
         )
 
+    def drop_what_waits(self) -> None:
+        """Let nothing come of statements that wait for a lock, once those who sent them are dead.
+
+        As if they had been killed a moment before: the database would still carry out what it has.
+        """
+        self.query(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE wait_event_type = 'Lock' AND datname = current_database()"
+        )
+
     # --- what is promised --------------------------------------------------------------------
 
     def require(self, submission: str, verdict: Verdict = Verdict.AC) -> None:

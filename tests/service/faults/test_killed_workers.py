@@ -148,6 +148,7 @@ def kill_between_commit_and_acknowledgement(crew: Crew, desk: Desk, beside: str)
             desk.wait_for_lock("procrastinate")
             desk.wait_for_lock("judgings")
             crew.kill(victim)
+            desk.drop_what_waits()
     desk.wait_for_acknowledgement(judging.id)
     desk.require(submission)
     assert desk.judging(submission).attempts == 1
@@ -162,6 +163,7 @@ def kill_between_answer_and_commit(crew: Crew, desk: Desk, beside: str) -> str:
         with desk.holding_the_commit(judging.id):
             desk.wait_for_lock("judgings", waiters=2)
             victim.kill()  # no other is needed in its place
+            desk.drop_what_waits()
     return submission
 
 
