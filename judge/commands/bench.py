@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
@@ -39,6 +39,7 @@ from judge.problem import find_folder, load_problem
 from judge.render import show
 from judge.settings import Settings, load_settings
 from sandbox.boxes import SandboxError
+from sandbox.choose import SandboxName
 
 PROBLEM = "multi-head-attention"
 Report = LatencyReport | ThroughputReport | MemoryReport | SoakReport | StartReport | ScaleReport
@@ -111,13 +112,12 @@ def throughput(
 def memory(json: Json = False, sandbox: Sandbox = None, problem: Slug = PROBLEM) -> None:
     """Measure what one more slot holds in memory while nothing is judged."""
     settings = load_settings()
-    name = sandbox.value if sandbox else settings.sandbox
     with (
         _judging_faults(),
-        laid_out(load_problem(find_folder(settings.problems, problem))) as work,
+        _work(settings, problem) as work,
         stepping(console(stderr=True), "memory", 2) as steps,
     ):
-        start = partial(own_service, name)
+        start = partial(own_service, _chosen(settings, sandbox))
         report = measure_memory(start, work, settings.docker_host, steps.done)
     _print(report, json=json)
 
@@ -133,7 +133,7 @@ def soak(
     settings = load_settings()
     with (
         _judging_faults(),
-        laid_out(load_problem(find_folder(settings.problems, problem))) as work,
+        _work(settings, problem) as work,
         _service(settings, sandbox, None) as service,
         Client(service.url) as client,
         stepping(console(stderr=True), "soak", submissions) as steps,
@@ -154,8 +154,8 @@ def start(
     settings = load_settings()
     with (
         _judging_faults(),
-        laid_out(load_problem(find_folder(settings.problems, problem))) as work,
-        own_place(sandbox.value if sandbox else settings.sandbox) as place,
+        _work(settings, problem) as work,
+        own_place(_chosen(settings, sandbox)) as place,
         stepping(console(stderr=True), "start", rounds) as steps,
     ):
         report = measure_start(place, work, rounds, steps.done)
@@ -173,11 +173,10 @@ def scale(
 ) -> None:
     """Measure how the rate grows with the workers of one database."""
     settings, cores = load_settings(), os.cpu_count() or 1
-    name = sandbox.value if sandbox else settings.sandbox
     with (
         _judging_faults(),
-        laid_out(load_problem(find_folder(settings.problems, problem))) as work,
-        own_place(name) as place,
+        _work(settings, problem) as work,
+        own_place(_chosen(settings, sandbox)) as place,
         stepping(console(stderr=True), "scale", scaling_submissions(workers, cores)) as steps,
     ):
         report = Scale(work, place, cores).measure(workers, steps.done)
@@ -199,7 +198,7 @@ def _ready(
     settings: Settings, slug: str, sandbox: SandboxChoice | None, server: str | None
 ) -> Iterator[_Parts]:
     """The service, started unless there is one, and what it is compared with."""
-    with laid_out(load_problem(find_folder(settings.problems, slug))) as work:
+    with _work(settings, slug) as work:
         container = _container(settings, work)
         try:
             with Bare(work) as bare, _service(settings, sandbox, server) as service:
@@ -207,6 +206,14 @@ def _ready(
         finally:
             if isinstance(container, DockerRun):
                 container.close()
+
+
+def _work(settings: Settings, slug: str) -> AbstractContextManager[Work]:
+    return laid_out(load_problem(find_folder(settings.problems, slug)))
+
+
+def _chosen(settings: Settings, sandbox: SandboxChoice | None) -> SandboxName:
+    return sandbox.value if sandbox else settings.sandbox
 
 
 @contextmanager
@@ -217,7 +224,7 @@ def _service(
         yield Service(server)
         return
     announce("starting a judge of its own")
-    with own_service(sandbox.value if sandbox else settings.sandbox) as service:
+    with own_service(_chosen(settings, sandbox)) as service:
         yield service
 
 

@@ -16,6 +16,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import Literal
 
 import msgspec
@@ -152,7 +153,7 @@ class StoredEvent:
     id: int
     data: str
 
-    @property
+    @cached_property
     def type(self) -> str:
         """Its type, read without all the rest."""
         return _TYPED.decode(self.data).type
