@@ -9,6 +9,7 @@ does not. Two that fit mean silence: a wrong hint is worse than none.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 import numpy as np
 import torch
@@ -49,12 +50,24 @@ def diagnose(pack: ProblemPack, records: Sequence[CallRecord], seed: int) -> lis
     return [Diagnosis(pitfall=pitfall.id, hint=pitfall.hint) for pitfall in fitting]
 
 
+def prepare(pack: ProblemPack) -> None:
+    """Import every pitfall once, so that none has to be compiled in a fork of this process."""
+    with suppress(OutOfPatience), interrupted_after(_PATIENCE_S, "the pitfalls"):
+        for pitfall in pack.pitfalls:
+            with suppress(Exception):  # one that cannot be imported fits no submission
+                _imported(pitfall.source, pack)
+
+
+def _imported(source: bytes, pack: ProblemPack) -> Names:
+    return load_submission({pack.setting.main: source}, pack.setting)
+
+
 def _reproduces(source: bytes, pack: ProblemPack, records: Sequence[CallRecord], seed: int) -> bool:
     """Whether this source gives every recorded answer; no when it breaks or takes too long."""
     seed_generators(seed)
     try:
         with interrupted_after(_PATIENCE_S, "a pitfall"):
-            names = load_submission({pack.setting.main: source}, pack.setting)
+            names = _imported(source, pack)
             return all(_same_answer(names, each) for each in records)
     except (Exception, OutOfPatience):  # noqa: BLE001  # an author's wrong code may do anything
         return False

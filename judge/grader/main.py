@@ -51,6 +51,7 @@ from judge.grader.messages import (
 )
 from sandbox.protocol import MAX_ARGUMENT_BYTES, Connection, ConnectionLost
 from sandbox.runner import pages, seccomp
+from sandbox.runner.generators import seed_generators
 
 PROBLEMS_FOLDER = Path("/tmp/problems")  # noqa: S108  # the box's private tmpfs
 # A job may wait for the runner once per tier, and its checks may think as long again.
@@ -274,6 +275,7 @@ def _warm_up() -> None:
         torch.autograd.grad([y, y * 2], [x], [torch.ones_like(y), torch.ones_like(y)])
         torch.nn.functional.scaled_dot_product_attention(x, x, x)
     np.ones((2, 2)) @ np.ones((2, 2))
+    seed_generators(0)  # numpy's is imported when it is first asked for
 
 
 def main(box_id: str, control_in_fd: int, control_out_fd: int) -> None:

@@ -26,6 +26,7 @@ from judge.checks.charts import Charts
 from judge.checks.current import Judging
 from judge.checks.local import LocalSubmission
 from judge.checks.marks import CheckDefinitionError, describe, line_of
+from judge.grader import diagnosis
 from judge.grader.disguise import Disguises
 from judge.grader.grading import CheckRunner, Checks, Grading, author_line
 from judge.grader.messages import (
@@ -189,6 +190,7 @@ class _PausedSession:
             decoder_of(kind)
         started = time.monotonic()
         self._rehearse_all(checks)
+        diagnosis.prepare(self._pack)
         gc.collect()
         gc.freeze()
         if time.monotonic() - started < _QUICK_S:

@@ -35,6 +35,7 @@ import types
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 
@@ -47,6 +48,7 @@ _PACKAGE_FILE = "/__init__.py"
 _LIBRARIES = sys.stdlib_module_names | {"judge", "msgspec", "numpy", "sandbox", "torch"}
 _NOT_DEFINED = (types.ModuleType, type(__future__.annotations))
 _builtin_import = builtins.__import__
+_KEPT_CODES = 512  # files of a problem: its reference, its mutants and what stands around them
 ImportFunction = Callable[..., types.ModuleType]
 COMPILER_ERRORS = (SyntaxError, ValueError, MemoryError, RecursionError, OverflowError)
 
@@ -60,15 +62,17 @@ class CompileRefused(Exception):
 
 
 Names = dict[str, object]
+Compiler = Callable[[str, bytes], types.CodeType]
 
 
 def load_submission(files: Mapping[str, bytes], setting: Setting) -> Names:
     """Compile all `files` and import the main one; the names that can be called, made anew.
 
     Raises `CompileRefused` when the compiler refuses a file; whatever the code raises while being
-    imported is let through. `sys.modules` is as before afterwards.
+    imported is let through. `sys.modules` is as before afterwards. What was compiled is kept, since
+    a process that judges loads the same few files again and again.
     """
-    return Submission(files, setting).load()
+    return Submission(files, setting, _compile_once).load()
 
 
 class Submission:
@@ -78,7 +82,10 @@ class Submission:
     bytes (of the submission's own files only). Not thread-safe while importing.
     """
 
-    def __init__(self, files: Mapping[str, bytes], setting: Setting) -> None:
+    def __init__(
+        self, files: Mapping[str, bytes], setting: Setting, compiler: Compiler | None = None
+    ) -> None:
+        compiler = compiler or compile_file
         self.sources = dict(files)
         self._setting = setting
         self._main = setting.module or _module_name(setting.main)
@@ -92,10 +99,10 @@ class Submission:
         sources |= main  # nothing takes the place of what is judged
         for file, source in self.sources.items():
             _remember_lines(file, source)
-        codes = {name: compile_file(*source) for name, source in sources.items()}
+        codes = {name: compiler(*source) for name, source in sources.items()}
         packages = {_module_name(path) for path in setting.library if path.endswith(_PACKAGE_FILE)}
         harness = setting.harness
-        self._harness = None if harness is None else compile_file(HARNESS_FILE, harness)
+        self._harness = None if harness is None else compiler(HARNESS_FILE, harness)
         self._finder = _Finder(codes, packages, self._import)
         self._importable = {name for name in codes if _top(name) not in _LIBRARIES}
         self._tops = {_top(name) for name in self._importable}
@@ -206,6 +213,10 @@ def compile_file(file: str, source: bytes) -> types.CodeType:
         except COMPILER_ERRORS as error:
             # Deep nesting raises MemoryError: this is a mistake in the source, not a full memory.
             raise CompileRefused(describe_compile_error(error, file, source)) from None
+
+
+# Never where a student's code runs: it could ask for what has been compiled, the harness too.
+_compile_once = lru_cache(_KEPT_CODES)(compile_file)
 
 
 class _Finder(MetaPathFinder, Loader):
