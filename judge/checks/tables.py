@@ -33,14 +33,15 @@ def _window(array: PlainArray, at: tuple[int, ...], differs: Numbers, digits: in
     numbers, marks = _as_matrix(array.numbers, at), _as_matrix(differs, at)
     row, column = (0, 0, *at)[-2:]
     rows, columns = _span(row, numbers.shape[0]), _span(column, numbers.shape[1])
+    shown = slice(rows.start, rows.stop), slice(columns.start, columns.stop)
     return Table(
         shape=list(array.shape),
         dtype=array.dtype,
         prefix=list(at[:-2]),
         row_labels=list(rows),
         column_labels=list(columns),
-        rows=[[_printed(numbers[i, j], digits) for j in columns] for i in rows],
-        differs=[[bool(marks[i, j]) for j in columns] for i in rows],
+        rows=[[_printed(number, digits) for number in row] for row in numbers[shown].tolist()],
+        differs=marks[shown].tolist(),
     )
 
 
@@ -54,17 +55,15 @@ def _span(centre: int, size: int) -> range:
     return range(start, min(start + MAX_SIDE, size))
 
 
-def _digits_to_tell_apart(one: object, other: object) -> int:
+def _digits_to_tell_apart(one: np.generic, other: np.generic) -> int:
     for digits in _DIGITS:
-        if _printed(one, digits) != _printed(other, digits):
+        if _printed(one.item(), digits) != _printed(other.item(), digits):
             return digits
     return _DIGITS[0]
 
 
-def _printed(number: object, digits: int) -> str:
-    if isinstance(number, np.bool_ | np.integer):
+def _printed(number: complex, digits: int) -> str:
+    """A boolean and an integer as they are, others to so many significant digits."""
+    if isinstance(number, int):
         return str(number)
-    if isinstance(number, np.complexfloating):
-        return f"{complex(number):.{digits}g}"
-    value = float(number)  # type: ignore[arg-type]  # the only kind left
-    return {"nan": "NaN", "inf": "inf", "-inf": "-inf"}.get(str(value), f"{value:.{digits}g}")
+    return "NaN" if number != number else f"{number:.{digits}g}"  # noqa: PLR0124  # as only NaN is

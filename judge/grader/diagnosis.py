@@ -14,6 +14,7 @@ from contextlib import suppress
 import numpy as np
 import torch
 
+from judge.grader.generators import Generators
 from judge.grader.messages import Pitfall, ProblemPack
 from judge.grader.patience import OutOfPatience, interrupted_after
 from judge.grader.remote import BackwardRecord, CallRecord
@@ -32,45 +33,55 @@ _LOW_PRECISION_ATOL = 1e-5
 _PATIENCE_S = 3.0  # per source; all recorded calls of a tier take some milliseconds
 
 
-def diagnose(pack: ProblemPack, records: Sequence[CallRecord], seed: int) -> list[Diagnosis]:
-    """The one pitfall that explains all `records`, as a list of one; else an empty list.
+class KnownMistakes:
+    """The pitfalls of a problem. Made before the forks that ask: each is imported once, here."""
 
-    `seed` is that of the generators in the submission's process.
-    """
-    if not any(record.failure is None for record in records):
-        return []
-    if _reproduces(pack.reference, pack, records, seed):
-        return []
-    fitting: list[Pitfall] = []
-    for pitfall in pack.pitfalls:
-        if _reproduces(pitfall.source, pack, records, seed):
-            fitting.append(pitfall)
-            if len(fitting) > 1:
-                return []
-    return [Diagnosis(pitfall=pitfall.id, hint=pitfall.hint) for pitfall in fitting]
+    def __init__(self, pack: ProblemPack) -> None:
+        self._pack = pack
+        self._imported: dict[bytes, Names] = {}
+        with suppress(OutOfPatience), interrupted_after(_PATIENCE_S, "the pitfalls"):
+            for source in (pack.reference, *(pitfall.source for pitfall in pack.pitfalls)):
+                with suppress(Exception):  # one that cannot be imported fits no submission
+                    self._import_ahead(source)
 
+    def diagnose(self, records: Sequence[CallRecord], seed: int) -> list[Diagnosis]:
+        """The one pitfall that explains all `records`, as a list of one; else an empty list.
 
-def prepare(pack: ProblemPack) -> None:
-    """Import every pitfall once, so that none has to be compiled in a fork of this process."""
-    with suppress(OutOfPatience), interrupted_after(_PATIENCE_S, "the pitfalls"):
-        for pitfall in pack.pitfalls:
-            with suppress(Exception):  # one that cannot be imported fits no submission
-                _imported(pitfall.source, pack)
+        `seed` is that of the generators in the submission's process. Asked once in a process, since
+        what is imported may keep something between its calls.
+        """
+        if not any(record.failure is None for record in records):
+            return []
+        if self._reproduces(self._pack.reference, records, seed):
+            return []
+        fitting: list[Pitfall] = []
+        for pitfall in self._pack.pitfalls:
+            if self._reproduces(pitfall.source, records, seed):
+                fitting.append(pitfall)
+                if len(fitting) > 1:
+                    return []
+        return [Diagnosis(pitfall=pitfall.id, hint=pitfall.hint) for pitfall in fitting]
 
+    def _import_ahead(self, source: bytes) -> None:
+        """Unless it draws random numbers meanwhile: then it has to be done after seeding."""
+        seed_generators(0)
+        before = Generators.now()
+        names = self._load(source)
+        if Generators.now().equals(before):
+            self._imported[source] = names
 
-def _imported(source: bytes, pack: ProblemPack) -> Names:
-    return load_submission({pack.setting.main: source}, pack.setting)
+    def _load(self, source: bytes) -> Names:
+        return load_submission({self._pack.setting.main: source}, self._pack.setting)
 
-
-def _reproduces(source: bytes, pack: ProblemPack, records: Sequence[CallRecord], seed: int) -> bool:
-    """Whether this source gives every recorded answer; no when it breaks or takes too long."""
-    seed_generators(seed)
-    try:
-        with interrupted_after(_PATIENCE_S, "a pitfall"):
-            names = _imported(source, pack)
-            return all(_same_answer(names, each) for each in records)
-    except (Exception, OutOfPatience):  # noqa: BLE001  # an author's wrong code may do anything
-        return False
+    def _reproduces(self, source: bytes, records: Sequence[CallRecord], seed: int) -> bool:
+        """Whether it gives every recorded answer; no when it breaks or takes too long."""
+        seed_generators(seed)
+        try:
+            with interrupted_after(_PATIENCE_S, "a pitfall"):
+                names = self._imported.get(source) or self._load(source)
+                return all(_same_answer(names, each) for each in records)
+        except (Exception, OutOfPatience):  # noqa: BLE001  # an author's wrong code may do anything
+            return False
 
 
 def _same_answer(names: Names, record: CallRecord) -> bool:

@@ -17,6 +17,7 @@ import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
@@ -38,7 +39,7 @@ from judge.events import (
     TierFinished,
     TierStarted,
 )
-from judge.grader.diagnosis import diagnose
+from judge.grader.diagnosis import KnownMistakes
 from judge.grader.messages import REFERENCE, CheckCard, GraderTier, Job, ProblemPack
 from judge.grader.patience import OutOfPatience, interrupted_after
 from judge.grader.remote import CallRecord, RemoteSubmission
@@ -205,12 +206,14 @@ class Grading:
         self,
         checks: Checks,
         runner_of_checks: CheckRunner,
+        mistakes: KnownMistakes,
         job: Job,
         emit: EventSink,
     ) -> None:
         self._checks = checks
         self._pack = checks.pack
         self._check_runner = runner_of_checks
+        self._mistakes = mistakes
         self._job = job
         self._emit = emit
         self._runner: Runner | None = None
@@ -373,9 +376,12 @@ class Grading:
 
     def _error_on_reference(self, item: pytest.Item) -> BaseException | None:
         """What the same check with the same seed raises on the reference, None if it passes."""
+        return self._run_check(item, self._reference, Charts("reference")).error
+
+    @cached_property
+    def _reference(self) -> LocalSubmission:
         setting = self._pack.setting
-        reference = LocalSubmission.from_sources({setting.main: self._pack.reference}, setting)
-        return self._run_check(item, reference, Charts("reference")).error
+        return LocalSubmission.from_sources({setting.main: self._pack.reference}, setting)
 
     def _author_message(self, error: BaseException) -> str:
         line = _reference_line(error, self._pack.setting.main) or author_line(
@@ -394,7 +400,7 @@ class Grading:
                 if run.recorded_bytes > RECORDED_BYTES:
                     return []
                 records = [*run.failed_records, *run.passed_records]
-                return diagnose(self._pack, records, students_seed(self._job.seed))
+                return self._mistakes.diagnose(records, students_seed(self._job.seed))
         return []
 
     # --- the runner ------------------------------------------------------------------------

@@ -26,7 +26,7 @@ from judge.checks.charts import Charts
 from judge.checks.current import Judging
 from judge.checks.local import LocalSubmission
 from judge.checks.marks import CheckDefinitionError, describe, line_of
-from judge.grader import diagnosis
+from judge.grader.diagnosis import KnownMistakes
 from judge.grader.disguise import Disguises
 from judge.grader.grading import CheckRunner, Checks, Grading, author_line
 from judge.grader.messages import (
@@ -106,6 +106,7 @@ class _PausedSession:
         self._link = link
         self.check_runner = CheckRunner()
         self._disguises: Disguises | None = None
+        self._mistakes: KnownMistakes  # once it is warm
         self._written = WrittenPages(())
         self.opened = False
         self.broken: BrokenProblem | None = None
@@ -190,7 +191,7 @@ class _PausedSession:
             decoder_of(kind)
         started = time.monotonic()
         self._rehearse_all(checks)
-        diagnosis.prepare(self._pack)
+        self._mistakes = KnownMistakes(self._pack)
         gc.collect()
         gc.freeze()
         if time.monotonic() - started < _QUICK_S:
@@ -287,7 +288,7 @@ class _PausedSession:
             if job.tests and own is not None and self._disguises is not None:
                 MutationGrading(self._pack, own, self._disguises, job, emit).run()
             else:
-                Grading(checks, self.check_runner, job, emit).run()
+                Grading(checks, self.check_runner, self._mistakes, job, emit).run()
         except RunnerUnavailable as lost:
             connection.send(ChildLostRunner(str(lost)))
 

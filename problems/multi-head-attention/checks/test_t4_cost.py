@@ -48,7 +48,7 @@ def _cases(rng: Rng) -> dict[int, Case]:
     largest = (3 / WIDTH) ** 0.5  # that of a standard deviation of 1/sqrt(D)
     matrices = rng.uniform(4, WIDTH, WIDTH, low=-largest, high=largest, dtype=torch.float32)
     return {
-        length: Case(*sequences[:, :, :length].clone(), *matrices.clone(), num_heads=HEADS)
+        length: Case(*sequences[:, :, :length].clone(), *matrices, num_heads=HEADS)
         for length in LENGTHS
     }
 
