@@ -285,6 +285,7 @@ def main(box_id: str, control_in_fd: int, control_out_fd: int) -> None:
     _warm_up()
     gc.collect()
     gc.freeze()
+    pages.fill_gaps()
     pages.collapse()
     control = Connection.over_pipes(control_in_fd, control_out_fd, MAX_ARGUMENT_BYTES)
     control.send(

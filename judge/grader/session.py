@@ -58,7 +58,7 @@ from sandbox.protocol import (
 from sandbox.runner.failures import describe_exception
 from sandbox.runner.forbidden import UnknownName, what_is_guarded
 from sandbox.runner.loading import CompileRefused
-from sandbox.runner.pages import WrittenPages
+from sandbox.runner.pages import WrittenPages, fill_gaps
 
 _WARM_SEED = 0
 _QUICK_S = 5.0  # for all checks together
@@ -194,6 +194,7 @@ class _PausedSession:
         self._mistakes = KnownMistakes(self._pack)
         gc.collect()
         gc.freeze()
+        fill_gaps()
         if time.monotonic() - started < _QUICK_S:
             self._written = WrittenPages.by(lambda: self._rehearse_all(checks))
 

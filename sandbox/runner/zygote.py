@@ -98,6 +98,7 @@ def main(box_id: str, control_in_fd: int, control_out_fd: int) -> NoReturn:
     student.rehearse()
     own_tests.prepare()
     warm.freeze()
+    pages.fill_gaps()
     pages.collapse()
     box = Surroundings.look()
     mode = find_mode(box)
