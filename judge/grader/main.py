@@ -50,7 +50,7 @@ from judge.grader.messages import (
     ToGrader,
 )
 from sandbox.protocol import MAX_ARGUMENT_BYTES, Connection, ConnectionLost
-from sandbox.runner import pages, seccomp
+from sandbox.runner import dynamo, pages, seccomp
 from sandbox.runner.generators import seed_generators
 
 PROBLEMS_FOLDER = Path("/tmp/problems")  # noqa: S108  # the box's private tmpfs
@@ -268,6 +268,7 @@ def _kill(pid: int) -> None:
 
 def _warm_up() -> None:
     """Everything lazy that checks use, once, before any fork."""
+    dynamo.keep_away()
     torch.set_num_threads(1)
     for dtype in (torch.float64, torch.float32):
         x = torch.ones(2, 3, 3, dtype=dtype, requires_grad=True)

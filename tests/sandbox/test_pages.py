@@ -6,7 +6,7 @@ import os
 import resource
 from collections.abc import Callable
 
-from sandbox.runner.pages import WrittenPages
+from sandbox.runner.pages import WrittenPages, fill_gaps
 
 PAGES = 512
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
@@ -64,3 +64,31 @@ def test_a_fork_that_fails_tells_nothing() -> None:
 
 def test_what_cannot_be_copied_is_said() -> None:
     assert not WrittenPages(((0, PAGE_BYTES),)).copy()
+
+
+def test_what_is_new_lies_side_by_side_where_gaps_were_filled() -> None:
+    apart, size, gaps = 16, 1000, 4096
+    kept = [bytearray(size) for _ in range(gaps * apart)]
+    del kept[::apart]  # so that there is a gap in every fourth page or so
+
+    def work() -> None:
+        kept.extend(bytearray(size) for _ in range(gaps))
+
+    between = _faults_in_a_fork(lambda: None, work)
+    behind = _faults_in_a_fork(fill_gaps, work)
+    assert behind < between / 2
+
+
+def test_filling_gaps_tells_how_much_it_took_and_finds_none_again() -> None:
+    read_end, write_end = os.pipe()
+    if (pid := os.fork()) == 0:  # what is taken is never given back
+        kept = [bytearray(1000) for _ in range(4000)]
+        del kept[::2]
+        os.write(write_end, f"{fill_gaps()} {fill_gaps()}".encode())
+        os._exit(0)
+    os.close(write_end)
+    with os.fdopen(read_end) as told:
+        first, second = map(int, told.read().split())
+    os.waitpid(pid, 0)
+    assert first >= 2000 * 1000
+    assert second < first / 10
