@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -40,7 +41,7 @@ def _window(array: PlainArray, at: tuple[int, ...], differs: Numbers, digits: in
         prefix=list(at[:-2]),
         row_labels=list(rows),
         column_labels=list(columns),
-        rows=[[_printed(number, digits) for number in row] for row in numbers[shown].tolist()],
+        rows=[[_printed(number, digits) for number in each] for each in numbers[shown].tolist()],
         differs=marks[shown].tolist(),
     )
 
@@ -63,7 +64,9 @@ def _digits_to_tell_apart(one: np.generic, other: np.generic) -> int:
 
 
 def _printed(number: complex, digits: int) -> str:
-    """A boolean and an integer as they are, others to so many significant digits."""
+    """A boolean and an integer as they are, others to so many significant digits; NaN as such."""
     if isinstance(number, int):
         return str(number)
-    return "NaN" if number != number else f"{number:.{digits}g}"  # noqa: PLR0124  # as only NaN is
+    if isinstance(number, float) and math.isnan(number):
+        return "NaN"
+    return f"{number:.{digits}g}"

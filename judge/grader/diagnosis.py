@@ -14,15 +14,19 @@ from contextlib import suppress
 import numpy as np
 import torch
 
-from judge.grader.generators import Generators
 from judge.grader.messages import Pitfall, ProblemPack
-from judge.grader.patience import OutOfPatience, interrupted_after
+from judge.grader.patience import interrupted_after
 from judge.grader.remote import BackwardRecord, CallRecord
 from judge.results import Diagnosis
 from sandbox.arrays import Array, DecodedArguments, encode_result
 from sandbox.runner.calls import make_call
 from sandbox.runner.generators import seed_generators
-from sandbox.runner.loading import Names, load_submission
+from sandbox.runner.loading import (
+    CompileRefused,
+    Names,
+    compile_submission,
+    load_submission,
+)
 
 # Wider than any check's tolerance, far below the effect of any mistake worth a hint: the same
 # mistake, written in another order of operations, must still be recognised.
@@ -33,55 +37,43 @@ _LOW_PRECISION_ATOL = 1e-5
 _PATIENCE_S = 3.0  # per source; all recorded calls of a tier take some milliseconds
 
 
-class KnownMistakes:
-    """The pitfalls of a problem. Made before the forks that ask: each is imported once, here."""
+def compile_ahead(pack: ProblemPack) -> None:
+    """Compile the pitfalls, so that no fork of this process has to.
 
-    def __init__(self, pack: ProblemPack) -> None:
-        self._pack = pack
-        self._imported: dict[bytes, Names] = {}
-        with suppress(OutOfPatience), interrupted_after(_PATIENCE_S, "the pitfalls"):
-            for source in (pack.reference, *(pitfall.source for pitfall in pack.pitfalls)):
-                with suppress(Exception):  # one that cannot be imported fits no submission
-                    self._import_ahead(source)
+    They are not imported: what that changes in a process would stay for every job's checks.
+    """
+    for pitfall in pack.pitfalls:
+        with suppress(CompileRefused):  # one that does not compile fits no submission
+            compile_submission({pack.setting.main: pitfall.source}, pack.setting)
 
-    def diagnose(self, records: Sequence[CallRecord], seed: int) -> list[Diagnosis]:
-        """The one pitfall that explains all `records`, as a list of one; else an empty list.
 
-        `seed` is that of the generators in the submission's process. Asked once in a process, since
-        what is imported may keep something between its calls.
-        """
-        if not any(record.failure is None for record in records):
-            return []
-        if self._reproduces(self._pack.reference, records, seed):
-            return []
-        fitting: list[Pitfall] = []
-        for pitfall in self._pack.pitfalls:
-            if self._reproduces(pitfall.source, records, seed):
-                fitting.append(pitfall)
-                if len(fitting) > 1:
-                    return []
-        return [Diagnosis(pitfall=pitfall.id, hint=pitfall.hint) for pitfall in fitting]
+def diagnose(pack: ProblemPack, records: Sequence[CallRecord], seed: int) -> list[Diagnosis]:
+    """The one pitfall that explains all `records`, as a list of one; else an empty list.
 
-    def _import_ahead(self, source: bytes) -> None:
-        """Unless it draws random numbers meanwhile: then it has to be done after seeding."""
-        seed_generators(0)
-        before = Generators.now()
-        names = self._load(source)
-        if Generators.now().equals(before):
-            self._imported[source] = names
+    `seed` is that of the generators in the submission's process.
+    """
+    if not any(record.failure is None for record in records):
+        return []
+    if _reproduces(pack.reference, pack, records, seed):
+        return []
+    fitting: list[Pitfall] = []
+    for pitfall in pack.pitfalls:
+        if _reproduces(pitfall.source, pack, records, seed):
+            fitting.append(pitfall)
+            if len(fitting) > 1:
+                return []
+    return [Diagnosis(pitfall=pitfall.id, hint=pitfall.hint) for pitfall in fitting]
 
-    def _load(self, source: bytes) -> Names:
-        return load_submission({self._pack.setting.main: source}, self._pack.setting)
 
-    def _reproduces(self, source: bytes, records: Sequence[CallRecord], seed: int) -> bool:
-        """Whether it gives every recorded answer; no when it breaks or takes too long."""
-        seed_generators(seed)
-        try:
-            with interrupted_after(_PATIENCE_S, "a pitfall"):
-                names = self._imported.get(source) or self._load(source)
-                return all(_same_answer(names, each) for each in records)
-        except (Exception, OutOfPatience):  # noqa: BLE001  # an author's wrong code may do anything
-            return False
+def _reproduces(source: bytes, pack: ProblemPack, records: Sequence[CallRecord], seed: int) -> bool:
+    """Whether this source gives every recorded answer; no when it breaks or takes too long."""
+    seed_generators(seed)
+    try:
+        with interrupted_after(_PATIENCE_S, "a pitfall"):
+            names = load_submission({pack.setting.main: source}, pack.setting)
+            return all(_same_answer(names, each) for each in records)
+    except BaseException:  # noqa: BLE001  # an author's wrong code may do anything, SystemExit too
+        return False
 
 
 def _same_answer(names: Names, record: CallRecord) -> bool:
@@ -91,7 +83,7 @@ def _same_answer(names: Names, record: CallRecord) -> bool:
     try:
         called = make_call(names, record.request, decoded)
         encoded = encode_result(called.value)
-    except Exception as error:  # noqa: BLE001  # a mutant may raise anything, as code under test
+    except (Exception, SystemExit) as error:  # noqa: BLE001  # a mutant may raise what it likes
         return record.failure is not None and record.failure.kind == type(error).__name__
     if record.failure is not None or encoded.value != record.value:
         return False

@@ -32,14 +32,6 @@ class Generators:
         """Their state."""
         return cls(torch.get_rng_state(), np.random.get_state(), random.getstate())
 
-    def equals(self, other: Generators) -> bool:
-        """Whether nothing was drawn in between."""
-        return (
-            torch.equal(self.torchs, other.torchs)
-            and self.pythons == other.pythons
-            and all(map(np.array_equal, self.numpys, other.numpys))
-        )
-
     def restore(self) -> None:
         """Set them back, or forth."""
         torch.set_rng_state(self.torchs)

@@ -39,7 +39,7 @@ from judge.events import (
     TierFinished,
     TierStarted,
 )
-from judge.grader.diagnosis import KnownMistakes
+from judge.grader.diagnosis import diagnose
 from judge.grader.messages import REFERENCE, CheckCard, GraderTier, Job, ProblemPack
 from judge.grader.patience import OutOfPatience, interrupted_after
 from judge.grader.remote import CallRecord, RemoteSubmission
@@ -206,14 +206,12 @@ class Grading:
         self,
         checks: Checks,
         runner_of_checks: CheckRunner,
-        mistakes: KnownMistakes,
         job: Job,
         emit: EventSink,
     ) -> None:
         self._checks = checks
         self._pack = checks.pack
         self._check_runner = runner_of_checks
-        self._mistakes = mistakes
         self._job = job
         self._emit = emit
         self._runner: Runner | None = None
@@ -375,11 +373,21 @@ class Grading:
         return _result(item, verdict, message, detail, outcome.wall_ms)
 
     def _error_on_reference(self, item: pytest.Item) -> BaseException | None:
-        """What the same check with the same seed raises on the reference, None if it passes."""
-        return self._run_check(item, self._reference, Charts("reference")).error
+        """What the same check with the same seed raises on the reference, None if it passes.
+
+        What earlier checks left in the reference, should it keep anything, is no fault of this one.
+        """
+        charts = Charts("reference")
+        if self._run_check(item, self._reference, charts).error is None:
+            return None
+        return self._run_check(item, self._new_reference(), charts).error
 
     @cached_property
     def _reference(self) -> LocalSubmission:
+        """Imported once for all checks that fail, as a submission is."""
+        return self._new_reference()
+
+    def _new_reference(self) -> LocalSubmission:
         setting = self._pack.setting
         return LocalSubmission.from_sources({setting.main: self._pack.reference}, setting)
 
@@ -400,7 +408,7 @@ class Grading:
                 if run.recorded_bytes > RECORDED_BYTES:
                     return []
                 records = [*run.failed_records, *run.passed_records]
-                return self._mistakes.diagnose(records, students_seed(self._job.seed))
+                return diagnose(self._pack, records, students_seed(self._job.seed))
         return []
 
     # --- the runner ------------------------------------------------------------------------

@@ -9,7 +9,6 @@ event and runs no problem code.
 from __future__ import annotations
 
 import contextlib
-import gc
 import os
 import platform
 import selectors
@@ -50,8 +49,7 @@ from judge.grader.messages import (
     ToGrader,
 )
 from sandbox.protocol import MAX_ARGUMENT_BYTES, Connection, ConnectionLost
-from sandbox.runner import dynamo, pages, seccomp
-from sandbox.runner.generators import seed_generators
+from sandbox.runner import dynamo, heap, pages, seccomp
 
 PROBLEMS_FOLDER = Path("/tmp/problems")  # noqa: S108  # the box's private tmpfs
 # A job may wait for the runner once per tier, and its checks may think as long again.
@@ -268,7 +266,6 @@ def _kill(pid: int) -> None:
 
 def _warm_up() -> None:
     """Everything lazy that checks use, once, before any fork."""
-    dynamo.keep_away()
     torch.set_num_threads(1)
     for dtype in (torch.float64, torch.float32):
         x = torch.ones(2, 3, 3, dtype=dtype, requires_grad=True)
@@ -276,17 +273,16 @@ def _warm_up() -> None:
         torch.autograd.grad([y, y * 2], [x], [torch.ones_like(y), torch.ones_like(y)])
         torch.nn.functional.scaled_dot_product_attention(x, x, x)
     np.ones((2, 2)) @ np.ones((2, 2))
-    seed_generators(0)  # numpy's is imported when it is first asked for
+    np.random.get_state()  # imported when it is first asked for
 
 
 def main(box_id: str, control_in_fd: int, control_out_fd: int) -> None:
     """Entry point inside the box."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps sessions
     seccomp.confine_box()
+    dynamo.keep_away()
     _warm_up()
-    gc.collect()
-    gc.freeze()
-    pages.fill_gaps()
+    heap.settle()
     pages.collapse()
     control = Connection.over_pipes(control_in_fd, control_out_fd, MAX_ARGUMENT_BYTES)
     control.send(

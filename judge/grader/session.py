@@ -1,15 +1,15 @@
 """A paused pytest session of one problem version, forked for every submission.
 
 The session collects the problem's checks once, runs them on the reference so that everything lazy
-is warm, freezes its heap, lets a fork run them again to see which memory they write to, and then
-waits inside `pytest_runtestloop`. A job is a fork of that, made ahead of time, with its own copy of
-that memory: its checks start at once, and nothing a job does can reach the next one.
+is warm, compiles the known mistakes, settles its heap, lets a fork run the checks again to see
+which memory they write to, and then waits inside `pytest_runtestloop`. A job is a fork of that,
+made ahead of time, with its own copy of that memory: its checks start at once, and nothing a job
+does can reach the next one.
 """
 
 from __future__ import annotations
 
 import contextlib
-import gc
 import os
 import signal
 import socket
@@ -26,7 +26,7 @@ from judge.checks.charts import Charts
 from judge.checks.current import Judging
 from judge.checks.local import LocalSubmission
 from judge.checks.marks import CheckDefinitionError, describe, line_of
-from judge.grader.diagnosis import KnownMistakes
+from judge.grader.diagnosis import compile_ahead
 from judge.grader.disguise import Disguises
 from judge.grader.grading import CheckRunner, Checks, Grading, author_line
 from judge.grader.messages import (
@@ -55,10 +55,11 @@ from sandbox.protocol import (
     Reply,
     decoder_of,
 )
+from sandbox.runner import heap
 from sandbox.runner.failures import describe_exception
 from sandbox.runner.forbidden import UnknownName, what_is_guarded
 from sandbox.runner.loading import CompileRefused
-from sandbox.runner.pages import WrittenPages, fill_gaps
+from sandbox.runner.pages import WrittenPages
 
 _WARM_SEED = 0
 _QUICK_S = 5.0  # for all checks together
@@ -106,7 +107,6 @@ class _PausedSession:
         self._link = link
         self.check_runner = CheckRunner()
         self._disguises: Disguises | None = None
-        self._mistakes: KnownMistakes  # once it is warm
         self._written = WrittenPages(())
         self.opened = False
         self.broken: BrokenProblem | None = None
@@ -191,11 +191,10 @@ class _PausedSession:
             decoder_of(kind)
         started = time.monotonic()
         self._rehearse_all(checks)
-        self._mistakes = KnownMistakes(self._pack)
-        gc.collect()
-        gc.freeze()
-        fill_gaps()
-        if time.monotonic() - started < _QUICK_S:
+        is_quick = time.monotonic() - started < _QUICK_S
+        compile_ahead(self._pack)
+        heap.settle()
+        if is_quick:
             self._written = WrittenPages.by(lambda: self._rehearse_all(checks))
 
     def _rehearse_all(self, checks: Checks) -> None:
@@ -289,7 +288,7 @@ class _PausedSession:
             if job.tests and own is not None and self._disguises is not None:
                 MutationGrading(self._pack, own, self._disguises, job, emit).run()
             else:
-                Grading(checks, self.check_runner, self._mistakes, job, emit).run()
+                Grading(checks, self.check_runner, job, emit).run()
         except RunnerUnavailable as lost:
             connection.send(ChildLostRunner(str(lost)))
 

@@ -1,12 +1,12 @@
 """Keeps torch's compiler out of a process until somebody wants it.
 
-`torch._dynamo` takes a second to import and 70 MB, and nothing can be compiled in a box. Yet torch
-imports it for good in such plain things as `torch.manual_seed` and the step of an optimizer, only
-to tell it to stay out of them. Here that is said without it. Whoever wants anything else of it, as
-`torch.compile` does, gets the real one.
+`torch._dynamo` takes a second to import, and a box has no C compiler, which it needs by default.
+Yet torch imports it for good in such plain things as `torch.manual_seed` and the step of an
+optimizer, only to tell it to stay out of them. Here that is said without it. Whoever asks for
+anything else of it, as `torch.compile` does, gets the real one.
 
-This relies on how torch does it inside. Where another version does it otherwise, it is imported as
-ever: slower, and not wrong.
+The answers given here are those that torch 2.13 needs; the tests ask for them on the version in
+use. Whatever another one asks for besides is answered by the real one: slower, and not wrong.
 """
 
 from __future__ import annotations
@@ -14,23 +14,27 @@ from __future__ import annotations
 import contextlib
 import gc
 import importlib
+import importlib.util
 import sys
 import types
+from collections.abc import Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
 from typing import Any
 
 import torch
 
 _NAME = "torch._dynamo"
-_ASKED_FOR = "__dynamo_disable"  # where torch keeps what it calls instead of a function
+_DISABLED = "__dynamo_disable"  # what torch calls instead of a function; set by dynamo where it is
 
 
 def keep_away() -> None:
-    """To be called once, when torch has been imported and nothing of it was used."""
+    """To be called before anything of torch is used, and before `gc.freeze`. Again does nothing."""
     if _NAME in sys.modules:
         return
-    _stay_out_of_functions()
-    stand_in = _StandIn(_NAME)
+    stand_in = _StandIn(_told_to_be_called())
     sys.modules[_NAME] = stand_in
+    sys.meta_path.insert(0, _Parts(stand_in))
     torch._dynamo = stand_in  # noqa: SLF001  # where an import would have put it
 
 
@@ -48,30 +52,93 @@ class _StandIn(types.ModuleType):
 
     compiled_autograd = _CompiledAutograd()
 
+    def __init__(self, marked: Sequence[types.FunctionType]) -> None:
+        super().__init__(_NAME)
+        self._marked = marked
+        self.__path__ = []  # it has parts, which `_Parts` finds
+        spec = importlib.util.find_spec(_NAME)
+        if spec is not None and spec.origin is not None:
+            self.__spec__, self.__file__ = spec, spec.origin
+
     @staticmethod
     def graph_break(msg: str = "") -> None:
         """Where nothing is compiled this does nothing."""
 
     def __getattr__(self, name: str) -> Any:
-        """Part of the real one, which takes this one's place."""
-        if sys.modules.get(_NAME) is self:
-            del sys.modules[_NAME]
+        """Part of the real one, which takes this one's place.
+
+        Who goes through all modules, as `inspect` and `warnings` do, asks for names of Python's own
+        and does not want this one.
+        """
+        if name.startswith("__") and name != "__all__":
+            raise AttributeError(f"module {_NAME!r} has no attribute {name!r}")
+        self.give_way()
         return getattr(importlib.import_module(_NAME), name)
 
+    def give_way(self) -> None:
+        """Let the real one be imported, with nothing done before that it would not have done."""
+        if sys.modules.get(_NAME) is not self:
+            return
+        del sys.modules[_NAME]
+        try:
+            importlib.import_module(_NAME)
+        except BaseException:  # there was no memory for it, say: an optimizer works all the same
+            sys.modules[_NAME] = self
+            raise
+        for function in self._marked:
+            function.__dict__.pop(_DISABLED, None)
 
-def _stay_out_of_functions() -> None:
-    """Of those that torch never lets be compiled, and wraps in one and the same way."""
-    codes = _codes_in(getattr(torch, "_compile", None))
+
+class _Parts(MetaPathFinder, Loader):
+    """Finds `torch._dynamo.config` and the like where the stand-in is: imports the real one first.
+
+    That has imported most of its parts by then, and none may be there twice.
+    """
+
+    def __init__(self, stand_in: _StandIn) -> None:
+        self._stand_in = stand_in
+
+    def find_spec(
+        self,
+        fullname: str,
+        path: Sequence[str] | None,  # noqa: ARG002  # the protocol's signature
+        target: types.ModuleType | None = None,  # noqa: ARG002  # the same
+    ) -> ModuleSpec | None:
+        """Part of the import protocol."""
+        if not fullname.startswith(f"{_NAME}.") or sys.modules.get(_NAME) is not self._stand_in:
+            return None
+        self._stand_in.give_way()
+        part = importlib.import_module(fullname)
+        # Of a module that is there by now, Python takes its own spec instead of the one returned.
+        part.__spec__ = ModuleSpec(fullname, self, loader_state=(part, part.__spec__))
+        return part.__spec__
+
+    def create_module(self, spec: ModuleSpec) -> types.ModuleType:
+        """Part of the import protocol."""
+        part: types.ModuleType = spec.loader_state[0]
+        return part
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        """Part of the import protocol: it has been executed; what it is from is put back."""
+        assert module.__spec__ is not None
+        module.__spec__ = module.__spec__.loader_state[1]
+
+
+def _told_to_be_called() -> list[types.FunctionType]:
+    """The functions behind `torch._disable_dynamo`, each marked to be called as it is."""
+    codes, marked = _codes_of_wrappers(), []
     for wrapper in gc.get_objects():
         if type(wrapper) is types.FunctionType and wrapper.__code__ in codes:
             wrapped = getattr(wrapper, "__wrapped__", None)
             if type(wrapped) is types.FunctionType:
-                setattr(wrapped, _ASKED_FOR, wrapped)
+                setattr(wrapped, _DISABLED, wrapped)
+                marked.append(wrapped)
+    return marked
 
 
-def _codes_in(module: types.ModuleType | None) -> list[types.CodeType]:
-    """Of the functions that `_disable_dynamo` makes."""
-    constants = getattr(getattr(module, "_disable_dynamo", None), "__code__", None)
-    if constants is None:
-        return []
-    return [each for each in constants.co_consts if isinstance(each, types.CodeType)]
+def _codes_of_wrappers() -> list[types.CodeType]:
+    """The code of the functions that `_disable_dynamo` makes: it tells them from others."""
+    maker = getattr(getattr(torch, "_compile", None), "_disable_dynamo", None)
+    code = getattr(maker, "__code__", None)
+    constants = () if code is None else code.co_consts
+    return [each for each in constants if isinstance(each, types.CodeType)]

@@ -255,6 +255,7 @@ class _Watch:
         self._limits: Begin | None = None
         self._cpu_before_s = 0.0
         self._said = b""
+        self._has_said_all = False
         self._ready = False
         self._account = account
         self._cause: Cause | None = None
@@ -338,8 +339,10 @@ class _Watch:
             return
         self._poll.unregister(self._child.ready_fd)
         os.close(self._child.ready_fd)
+        self._has_said_all = True
         if self._ready:
-            self._account.open(self._child.proc_fd, self._said[:-1].decode())
+            with contextlib.suppress(FileNotFoundError):  # it has ended since
+                self._account.open(self._child.proc_fd, self._said[:-1].decode())
             self._link.send(Ready())
         os.close(self._child.proc_fd)
 
@@ -377,6 +380,8 @@ class _Watch:
         pid, status, usage = os.wait4(self._child.pid, os.WNOHANG)
         if pid == 0:
             return False
+        if not self._has_said_all:
+            self._hear_ready()  # with its last breath, maybe
         if self._ready:
             used_s = usage.ru_utime + usage.ru_stime - self._cpu_before_s
             self._report_end(status, used_s, usage.ru_maxrss << 10)

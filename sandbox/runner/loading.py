@@ -48,7 +48,7 @@ _PACKAGE_FILE = "/__init__.py"
 _LIBRARIES = sys.stdlib_module_names | {"judge", "msgspec", "numpy", "sandbox", "torch"}
 _NOT_DEFINED = (types.ModuleType, type(__future__.annotations))
 _builtin_import = builtins.__import__
-_KEPT_CODES = 512  # files of a problem: its reference, its mutants and what stands around them
+_KEPT_CODES = 512  # files of a problem: its reference, its pitfalls and what stands around them
 ImportFunction = Callable[..., types.ModuleType]
 COMPILER_ERRORS = (SyntaxError, ValueError, MemoryError, RecursionError, OverflowError)
 
@@ -65,14 +65,36 @@ Names = dict[str, object]
 Compiler = Callable[[str, bytes], types.CodeType]
 
 
+def compile_file(file: str, source: bytes) -> types.CodeType:
+    """Compile one file; raises `CompileRefused`. Warnings of the compiler never become errors."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        try:
+            return compile(source, file, "exec", dont_inherit=True)
+        except COMPILER_ERRORS as error:
+            # Deep nesting raises MemoryError: this is a mistake in the source, not a full memory.
+            raise CompileRefused(describe_compile_error(error, file, source)) from None
+
+
+# Never where a student's code runs: it could ask for what has been compiled, the harness too.
+_compile_once = lru_cache(_KEPT_CODES)(compile_file)
+
+
 def load_submission(files: Mapping[str, bytes], setting: Setting) -> Names:
     """Compile all `files` and import the main one; the names that can be called, made anew.
 
     Raises `CompileRefused` when the compiler refuses a file; whatever the code raises while being
-    imported is let through. `sys.modules` is as before afterwards. What was compiled is kept, since
-    a process that judges loads the same few files again and again.
+    imported is let through. `sys.modules` is as before afterwards.
     """
-    return Submission(files, setting, _compile_once).load()
+    return compile_submission(files, setting).load()
+
+
+def compile_submission(files: Mapping[str, bytes], setting: Setting) -> Submission:
+    """Compile all `files`, unless this process or the one it was forked from already did.
+
+    For a problem's own files only. Raises `CompileRefused`.
+    """
+    return Submission(files, setting, _compile_once)
 
 
 class Submission:
@@ -83,9 +105,8 @@ class Submission:
     """
 
     def __init__(
-        self, files: Mapping[str, bytes], setting: Setting, compiler: Compiler | None = None
+        self, files: Mapping[str, bytes], setting: Setting, compiler: Compiler = compile_file
     ) -> None:
-        compiler = compiler or compile_file
         self.sources = dict(files)
         self._setting = setting
         self._main = setting.module or _module_name(setting.main)
@@ -202,21 +223,6 @@ class Submission:
             return _builtin_import(name, globals, locals, fromlist, level)
         with self._visible():
             return _builtin_import(name, globals, locals, fromlist, level)
-
-
-def compile_file(file: str, source: bytes) -> types.CodeType:
-    """Compile one file; raises `CompileRefused`. Warnings of the compiler never become errors."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("default")
-        try:
-            return compile(source, file, "exec", dont_inherit=True)
-        except COMPILER_ERRORS as error:
-            # Deep nesting raises MemoryError: this is a mistake in the source, not a full memory.
-            raise CompileRefused(describe_compile_error(error, file, source)) from None
-
-
-# Never where a student's code runs: it could ask for what has been compiled, the harness too.
-_compile_once = lru_cache(_KEPT_CODES)(compile_file)
 
 
 class _Finder(MetaPathFinder, Loader):

@@ -5,9 +5,8 @@ some 6 ms each for the 200 MB of a warm torch in 4 kB pages. In pages of 2 MB th
 fewer entries, and both take less than 2 ms. A child that writes to one still copies only 4 kB.
 
 That copy takes some 4 us, and in Python even looking at an object writes to it. So a fork pays for
-thousands of pages while it works; or before, when nobody waits for it: `WrittenPages`. A third of
-them would be written to only because the allocator puts what is new into gaps between what is old,
-one here and one there; where there are no gaps it all lies side by side: `fill_gaps`.
+thousands of pages while it works; or before, when nobody waits for it: `WrittenPages`. That they
+are no more than they must be is the business of `heap`.
 """
 
 from __future__ import annotations
@@ -30,9 +29,6 @@ from sandbox.runner import syscalls
 
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _HUGE_BYTES = 2 << 20
-_LARGEST_GAP_BYTES = 64 << 10  # at once; what is twice as large may not come from the heap at all
-_GAP_STEP_BYTES = 16  # as the allocator's
-_MOST_GAPS_BYTES = 256 << 20
 _PATIENCE_S = 30.0  # with a fork; its work was done in a fraction of that before
 _MESSAGE_BYTES = 1 << 20
 _ENTRY = np.dtype("<u8")  # of pagemap, one a page
@@ -55,24 +51,6 @@ def collapse() -> int:
         if first < last and syscalls.collapse_pages(first, last - first):
             moved_bytes += last - first
     return moved_bytes
-
-
-def fill_gaps() -> int:
-    """Take the free places between what is in the heap, for good; returns how many bytes that were.
-
-    To be called when all is there that forks will share. What is taken is never written to. Knows
-    the C library of GNU only, and does nothing with another.
-    """
-    heap = syscalls.gnu_heap()
-    if heap is None:
-        return 0
-    heap.give_back_free_pages()
-    end, taken_bytes = heap.end(), 0
-    for size in range(_LARGEST_GAP_BYTES, 0, -_GAP_STEP_BYTES):
-        while (address := heap.allocate(size)) and address < end and taken_bytes < _MOST_GAPS_BYTES:
-            taken_bytes += size
-        heap.free(address)  # it lies behind all the rest: there is no gap of that size any more
-    return taken_bytes
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ import os
 import resource
 import signal
 import struct
-from collections.abc import Callable
 
 CLONE_NEWNS = 0x00020000
 CLONE_NEWUTS = 0x04000000
@@ -175,37 +174,6 @@ def copy_pages(address: int, size_bytes: int) -> bool:
 def _advise(address: int, size_bytes: int, advice: int) -> bool:
     start, length = ctypes.c_void_p(address), ctypes.c_size_t(size_bytes)
     return int(_libc.madvise(start, length, advice)) == 0
-
-
-class GnuHeap:
-    """The heap of glibc's allocator; use `gnu_heap`."""
-
-    def __init__(self, trim: Callable[[ctypes.c_size_t], int]) -> None:
-        self._trim = trim
-        self._malloc, self._free, self._sbrk = _libc.malloc, _libc.free, _libc.sbrk
-        self._malloc.restype = self._sbrk.restype = ctypes.c_void_p
-
-    def give_back_free_pages(self) -> None:
-        """Let the kernel have those that nothing is in."""
-        self._trim(ctypes.c_size_t(0))
-
-    def end(self) -> int:
-        """The address behind it."""
-        return int(self._sbrk(ctypes.c_ssize_t(0)))
-
-    def allocate(self, size_bytes: int) -> int:
-        """The address of so much memory; 0 when there is none."""
-        return self._malloc(ctypes.c_size_t(size_bytes)) or 0
-
-    def free(self, address: int) -> None:
-        """Give back what was allocated."""
-        self._free(ctypes.c_void_p(address))
-
-
-def gnu_heap() -> GnuHeap | None:
-    """This process's heap, where the C library is GNU's."""
-    trim = getattr(_libc, "malloc_trim", None)
-    return None if trim is None else GnuHeap(trim)
 
 
 def raw(number: int, *arguments: int) -> int:

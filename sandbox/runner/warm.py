@@ -7,7 +7,6 @@ is copying the pages that get written, and `touch` does that before the fork is 
 
 from __future__ import annotations
 
-import gc
 import inspect
 import linecache
 import sys
@@ -20,15 +19,12 @@ import torch
 import torch.nn.functional as F  # noqa: N812  # its name in every torch program
 from torch import nn
 
-from sandbox.runner import dynamo
-
 _SMALL = (2, 5, 8)  # batch, length, width
 _HEADS = 2
 
 
 def warm_up() -> None:
     """Everything a submission is likely to use first. Starts no thread."""
-    dynamo.keep_away()
     torch.set_num_threads(1)
     for dtype, _ in product((torch.float64, torch.float32), range(2)):
         _torch_attention(dtype)
@@ -36,12 +32,6 @@ def warm_up() -> None:
         _torch_odds(dtype)
     _numpy_basics()
     _fail_once()
-
-
-def freeze() -> None:
-    """Take everything that exists out of later collections, which would write to shared pages."""
-    gc.collect()
-    gc.freeze()
 
 
 def touch() -> None:

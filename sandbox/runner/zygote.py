@@ -56,6 +56,8 @@ from sandbox.protocol import (
 )
 from sandbox.runner import (
     counters,
+    dynamo,
+    heap,
     own_tests,
     pages,
     probes,
@@ -94,11 +96,11 @@ def main(box_id: str, control_in_fd: int, control_out_fd: int) -> NoReturn:
     """Entry of a runner box; ends with the control channel."""
     control = Connection.over_pipes(control_in_fd, control_out_fd, 0)
     _become_zygote()
+    dynamo.keep_away()
     warm.warm_up()
     student.rehearse()
     own_tests.prepare()
-    warm.freeze()
-    pages.fill_gaps()
+    heap.settle()
     pages.collapse()
     box = Surroundings.look()
     mode = find_mode(box)

@@ -185,6 +185,21 @@ def test_nan_is_shown_where_it_is() -> None:
     assert _table(detail.got).rows == [["1", "NaN"]]
 
 
+@pytest.mark.parametrize(
+    ("number", "shown"),
+    [
+        (torch.tensor([True]), "True"),
+        (torch.tensor([2**60]), "1152921504606846976"),
+        (torch.tensor([complex(1, 2)], dtype=torch.complex128), "1+2j"),
+        (torch.tensor([complex(1, torch.nan)], dtype=torch.complex128), "1+nanj"),
+        (torch.tensor([-torch.inf], dtype=F64), "-inf"),
+    ],
+)
+def test_numbers_of_every_kind_are_printed(number: torch.Tensor, shown: str) -> None:
+    other = torch.zeros_like(number)
+    assert _table(_detail(_failure(number, other)).got).rows == [[shown]]
+
+
 def test_integers_are_compared_exactly_also_where_floats_cannot() -> None:
     large = torch.tensor([2**60])
     assert_close(large, large)

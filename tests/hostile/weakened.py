@@ -35,7 +35,7 @@ from sandbox.protocol import (
     Reply,
     Setting,
 )
-from sandbox.runner import confine, probes, seccomp, student, syscalls, warm
+from sandbox.runner import confine, dynamo, heap, probes, seccomp, student, syscalls, warm
 from sandbox.runner.confine import Surroundings
 from sandbox.runner.init import Begin, Program
 from sandbox.runner.spare import Spare
@@ -86,8 +86,9 @@ def main(_box_id: str, control_in_fd: int, control_out_fd: int) -> NoReturn:
     """Entry of the box; ends with the control channel."""
     control = Connection.over_pipes(control_in_fd, control_out_fd, MAX_ARGUMENT_BYTES)
     syscalls.adopt_orphans()
+    dynamo.keep_away()
     warm.warm_up()
-    warm.freeze()
+    heap.settle()
     box = Surroundings.look()
     defences = _Defences()
     control.send(Ready())

@@ -97,6 +97,58 @@ def test_a_mistake_that_draws_from_a_global_generator_is_named(
     assert found.pitfall == "noisy"
 
 
+@pytest.mark.parametrize(
+    "draws",
+    [
+        "3 + random.random()",
+        "(np.random.seed(0), 3 + np.random.random())[1]",
+        "3 + torch.rand(()).item()",
+    ],
+)
+def test_a_mistake_that_draws_while_it_is_imported_is_named(
+    warm_judge: Judge, tmp_path: Path, draws: str
+) -> None:
+    imports = "import random\nimport numpy as np\nimport torch\n"
+    replacement = (
+        f"    factor = DRAWN\n    return factor * x\n\nDRAWN = {draws}\n\ndef unused(factor, x):"
+    )
+    problem = tiny_problem(
+        tmp_path,
+        COMPARES,
+        reference=imports + REFERENCE,
+        mutants_toml=pitfall("noisy", replacement) + pitfall("three", "    factor = 3"),
+        checks_test_t0_interface_py=HEADER + check_source("nothing", "pass"),
+    )
+    noisy = f"{imports}DRAWN = {draws}\ndef double(x):\n    return x * DRAWN\n".encode()
+    (found,) = warm_judge.judge(problem, {"solution.py": noisy}).diagnosis
+    assert found.pitfall == "noisy"
+
+
+def test_what_a_mistake_changes_while_it_is_imported_reaches_no_other_submission(
+    warm_judge: Judge, tmp_path: Path
+) -> None:
+    changes = """\
+    factor = 3
+    return factor * x
+
+import torch
+torch.set_default_dtype(torch.float64)
+
+def unused(factor, x):"""
+    asks = "import torch\nassert torch.get_default_dtype() is torch.float32\n"
+    problem = tiny_problem(
+        tmp_path,
+        asks + COMPARES,
+        reference=REFERENCE,
+        mutants_toml=pitfall("three", changes),
+        checks_test_t0_interface_py=HEADER + check_source("nothing", "pass"),
+    )
+    wrong = warm_judge.judge(problem, {"solution.py": TRIPLES})
+    assert [each.pitfall for each in wrong.diagnosis] == ["three"]
+    right = warm_judge.judge(problem, {"solution.py": REFERENCE.encode()})
+    assert right.verdict is Verdict.AC
+
+
 RAISES_AT_IMPORT = """\
     factor = 3
     return factor * x
@@ -112,6 +164,8 @@ def unused(factor, x):"""
         pytest.param(RAISES_AT_IMPORT, id="raises-at-import"),
         pytest.param("    raise OSError('in a call')\n    factor = 3", id="raises-in-a-call"),
         pytest.param("    while True: pass\n    factor = 3", id="never-ends"),
+        pytest.param("    raise SystemExit(3)\n    factor = 3", id="exits-in-a-call"),
+        pytest.param(RAISES_AT_IMPORT.replace("1 / 0", "exit(3)"), id="exits-at-import"),
     ],
 )
 def test_a_mistake_that_breaks_while_it_is_tried_changes_no_verdict(

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from sandbox.arrays import encode_arguments
 from sandbox.boxes import Box, BoxSpec, Launcher, Role, SharedDir
 from sandbox.bwrap_boxes import BwrapSharedDir
@@ -16,6 +18,7 @@ from sandbox.protocol import (
     MAX_RESULT_BYTES,
     Backward,
     Call,
+    ChannelError,
     Connection,
     Describe,
     Granted,
@@ -39,7 +42,10 @@ def runner_box(launcher: Launcher, shared: SharedDir) -> Iterator[Box]:
     """A runner that is warm; killed afterwards."""
     box = launcher.launch(SPEC, shared)
     try:
-        box.wait_ready(soon(60))
+        try:
+            box.wait_ready(soon(60))
+        except ChannelError:
+            pytest.fail(f"the box did not start:\n{box.diagnostics()}")
         yield box
     finally:
         box.kill()

@@ -8,14 +8,33 @@ import sys
 import pytest
 
 HEAD = """
+import importlib.util
 import sys
 import torch
 from sandbox.runner import dynamo
 dynamo.keep_away()
 dynamo.keep_away()
 """
+# The stand-in bears the name itself; the real one has parts.
 TAIL = """
 print("torch._dynamo.config" in sys.modules)
+"""
+RUNNER = """
+from sandbox.runner import student, warm
+warm.warm_up()
+student.rehearse()
+"""
+GRADER = """
+from judge.grader import main
+main._warm_up()
+"""
+WALK = """
+import inspect, unittest, warnings
+inspect.stack()
+inspect.getmodule(lambda: None)
+for module in list(sys.modules.values()):
+    getattr(module, "__warningregistry__", None)
+assert importlib.util.find_spec("torch._dynamo").origin == torch._dynamo.__file__
 """
 TRAINING = """
 torch.manual_seed(1)
@@ -44,6 +63,24 @@ assert torch._dynamo.__file__
 """
 SUBMODULE = """
 import torch._dynamo.config
+assert torch._dynamo.eval_frame.config is torch._dynamo.config
+assert torch._dynamo.config.__spec__.name == "torch._dynamo.config"
+assert not hasattr(torch.optim.Optimizer.zero_grad.__wrapped__, "__dynamo_disable")
+"""
+REGISTRY = """
+from torch._dynamo.backends.registry import list_backends
+assert "eager" in list_backends(exclude_tags=())
+assert torch._dynamo.backends.registry.list_backends is list_backends
+"""
+FAILING = """
+import builtins, importlib
+real = importlib.import_module
+importlib.import_module = lambda name, package=None: 1 / 0
+try:
+    torch._dynamo.optimize
+except ZeroDivisionError:
+    pass
+importlib.import_module = real
 """
 PART = """
 assert callable(torch._dynamo.compiled_autograd._enable)
@@ -62,15 +99,19 @@ def _is_there_after(program: str) -> bool:
     return ran.stdout.split()[-1] == "True"
 
 
-@pytest.mark.parametrize("program", [TRAINING, FUNCTIONS], ids=["training", "functions"])
+@pytest.mark.parametrize(
+    "program",
+    [TRAINING, FUNCTIONS, WALK, FAILING + TRAINING, RUNNER, GRADER],
+    ids=["training", "functions", "walk", "failing", "runner", "grader"],
+)
 def test_what_needs_no_compiler_does_not_import_it(program: str) -> None:
     assert not _is_there_after(program)
 
 
 @pytest.mark.parametrize(
     "program",
-    [ATTRIBUTE, SUBMODULE, PART, COMPILED],
-    ids=["attribute", "submodule", "part", "compiled"],
+    [ATTRIBUTE, SUBMODULE, REGISTRY, PART, COMPILED, TRAINING + COMPILED + TRAINING],
+    ids=["attribute", "submodule", "registry", "part", "compiled", "trained-and-compiled"],
 )
 def test_who_wants_it_gets_the_real_one(program: str) -> None:
     assert _is_there_after(program)

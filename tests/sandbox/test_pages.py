@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import resource
-import subprocess
-import sys
 from collections.abc import Callable
 
 from sandbox.runner.pages import WrittenPages
@@ -66,27 +64,3 @@ def test_a_fork_that_fails_tells_nothing() -> None:
 
 def test_what_cannot_be_copied_is_said() -> None:
     assert not WrittenPages(((0, PAGE_BYTES),)).copy()
-
-
-SIDE_BY_SIDE = """
-import ctypes
-from sandbox.runner.pages import fill_gaps
-
-def pages():
-    new = [bytearray(1000) for _ in range(4000)]
-    return len({ctypes.addressof(ctypes.c_char.from_buffer(each)) // 4096 for each in new})
-
-kept = [bytearray(1000) for _ in range(64_000)]
-del kept[::16]  # so that there is a gap in every fourth page
-print(pages(), fill_gaps(), fill_gaps(), pages())
-"""
-
-
-def test_what_is_new_lies_side_by_side_where_gaps_were_filled() -> None:
-    # In a process of its own, whose heap has no other gaps, and since they are taken for good.
-    said = subprocess.check_output([sys.executable, "-c", SIDE_BY_SIDE], text=True)
-    between, taken_bytes, taken_again_bytes, behind = map(int, said.split())
-    assert between > 3900
-    assert behind < 1100
-    assert taken_bytes > 4_000_000
-    assert taken_again_bytes < taken_bytes / 10

@@ -13,6 +13,7 @@ import pytest
 from msgspec import structs
 
 from sandbox.protocol import Setting
+from sandbox.runner import loading
 from sandbox.runner.loading import CompileRefused, Submission, load_submission
 
 MAIN = "solution.py"
@@ -104,6 +105,19 @@ def test_what_the_compiler_refuses_is_described(source: bytes, kind: str, line: 
 def test_a_compiler_warning_is_not_an_error() -> None:
     with pytest.warns(DeprecationWarning, match="invalid escape"):
         assert load_submission({MAIN: rb"x = '\d'"}, ALONE)["x"] == r"\d"
+
+
+def test_files_of_a_problem_are_compiled_once_and_imported_anew() -> None:
+    source = b"made = object()\ndef f(): return 1\n"
+    first, second = (load_submission({MAIN: source}, ALONE) for _ in range(2))
+    assert first["made"] is not second["made"]
+    assert first["f"].__code__ is second["f"].__code__  # type: ignore[attr-defined]  # functions
+
+
+def test_what_a_student_might_ask_for_keeps_no_code() -> None:
+    kept = loading._compile_once.cache_info().currsize
+    Submission({MAIN: b"x = 'of nobody else'"}, Setting(MAIN, harness=b"y = 'hidden'"))
+    assert loading._compile_once.cache_info().currsize == kept
 
 
 def test_an_installed_submission_stays_importable_until_it_is_removed() -> None:

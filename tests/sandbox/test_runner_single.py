@@ -34,6 +34,20 @@ if "JUDGE_LISTENER_FD" not in os.environ:  # else the launcher has made it
         listening.bind("{SHARED_FOLDER}/" + box_id + ".sock")
 """
 
+# Init may see the end of such a student before it has read that it was ready.
+HASTY = """
+from sandbox.runner import init, syscalls
+from sandbox.runner.confine import Surroundings
+from sandbox.runner.spare import Spare
+syscalls.adopt_orphans()
+box = Surroundings.look()
+for _ in range(100):
+    spare = Spare(box, lambda sock: init.announce_ready(), nested=False)
+    assert (broken := spare.wait_ready()) is None, broken
+    assert (ended := spare.wait_ended()) is not None and ended.code == 0, ended
+    spare.destroy()
+"""
+
 
 @pytest.fixture(scope="module", params=["docker", *BWRAP])
 def single(request: pytest.FixtureRequest) -> Iterator[Launcher]:
@@ -93,3 +107,13 @@ def test_a_killed_runner_leaves_no_socket(single: Launcher, box: Box, folder: Sh
     box.kill()
     assert grader.run(look) == "False"
     grader.box.kill()
+
+
+def test_a_student_that_ends_as_soon_as_it_is_ready_was_ready(
+    single: Launcher, folder: SharedDir
+) -> None:
+    neighbour = Obedient(single, folder)
+    try:
+        assert neighbour.run(HASTY, patience_s=60) == ""
+    finally:
+        neighbour.box.kill()
