@@ -110,8 +110,9 @@ class _Parts(MetaPathFinder, Loader):
         self._stand_in.give_way()
         part = importlib.import_module(fullname)
         # Of a module that is there by now, Python takes its own spec instead of the one returned.
-        part.__spec__ = ModuleSpec(fullname, self, loader_state=(part, part.__spec__))
-        return part.__spec__
+        spec = ModuleSpec(fullname, self, loader_state=(part, part.__spec__))
+        vars(part)["__spec__"] = spec  # some of them let nobody set an attribute
+        return spec
 
     def create_module(self, spec: ModuleSpec) -> types.ModuleType:
         """Part of the import protocol."""
@@ -121,7 +122,7 @@ class _Parts(MetaPathFinder, Loader):
     def exec_module(self, module: types.ModuleType) -> None:
         """Part of the import protocol: it has been executed; what it is from is put back."""
         assert module.__spec__ is not None
-        module.__spec__ = module.__spec__.loader_state[1]
+        vars(module)["__spec__"] = module.__spec__.loader_state[1]
 
 
 def _told_to_be_called() -> list[types.FunctionType]:
