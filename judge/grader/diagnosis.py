@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from judge.grader.messages import Pitfall, ProblemPack
-from judge.grader.patience import interrupted_after
+from judge.grader.patience import OutOfPatience, interrupted_after
 from judge.grader.remote import BackwardRecord, CallRecord
 from judge.results import Diagnosis
 from sandbox.arrays import Array, DecodedArguments, encode_result
@@ -72,7 +72,7 @@ def _reproduces(source: bytes, pack: ProblemPack, records: Sequence[CallRecord],
         with interrupted_after(_PATIENCE_S, "a pitfall"):
             names = load_submission({pack.setting.main: source}, pack.setting)
             return all(_same_answer(names, each) for each in records)
-    except BaseException:  # noqa: BLE001  # an author's wrong code may do anything, SystemExit too
+    except (Exception, SystemExit, OutOfPatience):  # noqa: BLE001  # an author's wrong code may do anything
         return False
 
 

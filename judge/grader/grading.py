@@ -17,7 +17,6 @@ import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
@@ -373,23 +372,10 @@ class Grading:
         return _result(item, verdict, message, detail, outcome.wall_ms)
 
     def _error_on_reference(self, item: pytest.Item) -> BaseException | None:
-        """What the same check with the same seed raises on the reference, None if it passes.
-
-        What earlier checks left in the reference, should it keep anything, is no fault of this one.
-        """
-        charts = Charts("reference")
-        if self._run_check(item, self._reference, charts).error is None:
-            return None
-        return self._run_check(item, self._new_reference(), charts).error
-
-    @cached_property
-    def _reference(self) -> LocalSubmission:
-        """Imported once for all checks that fail, as a submission is."""
-        return self._new_reference()
-
-    def _new_reference(self) -> LocalSubmission:
+        """What the same check with the same seed raises on the reference, None if it passes."""
         setting = self._pack.setting
-        return LocalSubmission.from_sources({setting.main: self._pack.reference}, setting)
+        reference = LocalSubmission.from_sources({setting.main: self._pack.reference}, setting)
+        return self._run_check(item, reference, Charts("reference")).error
 
     def _author_message(self, error: BaseException) -> str:
         line = _reference_line(error, self._pack.setting.main) or author_line(

@@ -1,9 +1,9 @@
 """Keeps torch's compiler out of a process until somebody wants it.
 
 `torch._dynamo` takes a second to import, and a box has no C compiler, which it needs by default.
-Yet torch imports it for good in such plain things as `torch.manual_seed` and the step of an
-optimizer, only to tell it to stay out of them. Here that is said without it. Whoever asks for
-anything else of it, as `torch.compile` does, gets the real one.
+Yet torch imports it for good in such plain things as the step of an optimizer and
+`torch.func.grad`, only to tell it to stay out of them. Here that is said without it. Whoever asks
+for anything else of it, as `torch.compile` does, gets the real one.
 
 The answers given here are those that torch 2.13 needs; the tests ask for them on the version in
 use. Whatever another one asks for besides is answered by the real one: slower, and not wrong.
@@ -16,10 +16,11 @@ import gc
 import importlib
 import importlib.util
 import sys
+import threading
 import types
 from collections.abc import Sequence
 from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 from typing import Any
 
 import torch
@@ -44,6 +45,8 @@ class _CompiledAutograd:
     _disable = staticmethod(contextlib.nullcontext)
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
         return getattr(importlib.import_module(f"{_NAME}.compiled_autograd"), name)
 
 
@@ -55,10 +58,13 @@ class _StandIn(types.ModuleType):
     def __init__(self, marked: Sequence[types.FunctionType]) -> None:
         super().__init__(_NAME)
         self._marked = marked
+        self._giving_way = threading.Lock()
         self.__path__ = []  # it has parts, which `_Parts` finds
+        self.places: Sequence[str] = ()
         spec = importlib.util.find_spec(_NAME)
         if spec is not None and spec.origin is not None:
             self.__spec__, self.__file__ = spec, spec.origin
+            self.places = tuple(spec.submodule_search_locations or ())
 
     @staticmethod
     def graph_break(msg: str = "") -> None:
@@ -77,9 +83,10 @@ class _StandIn(types.ModuleType):
 
     def give_way(self) -> None:
         """Let the real one be imported, with nothing done before that it would not have done."""
-        if sys.modules.get(_NAME) is not self:
-            return
-        del sys.modules[_NAME]
+        with self._giving_way:
+            if sys.modules.get(_NAME) is not self:
+                return
+            del sys.modules[_NAME]
         try:
             importlib.import_module(_NAME)
         except BaseException:  # there was no memory for it, say: an optimizer works all the same
@@ -90,9 +97,10 @@ class _StandIn(types.ModuleType):
 
 
 class _Parts(MetaPathFinder, Loader):
-    """Finds `torch._dynamo.config` and the like where the stand-in is: imports the real one first.
+    """Finds `torch._dynamo.config` and the like where the stand-in is; to load one is to give way.
 
-    That has imported most of its parts by then, and none may be there twice.
+    The real one imports most of its parts itself, and none may be there twice. Finding imports
+    nothing, since Python lets only one thread find anything at a time.
     """
 
     def __init__(self, stand_in: _StandIn) -> None:
@@ -101,28 +109,30 @@ class _Parts(MetaPathFinder, Loader):
     def find_spec(
         self,
         fullname: str,
-        path: Sequence[str] | None,  # noqa: ARG002  # the protocol's signature
-        target: types.ModuleType | None = None,  # noqa: ARG002  # the same
+        path: Sequence[str] | None,
+        target: types.ModuleType | None = None,  # noqa: ARG002  # the protocol's signature
     ) -> ModuleSpec | None:
         """Part of the import protocol."""
-        if not fullname.startswith(f"{_NAME}.") or sys.modules.get(_NAME) is not self._stand_in:
+        if path is not self._stand_in.__path__:  # another package's, or the real one's
             return None
-        self._stand_in.give_way()
-        part = importlib.import_module(fullname)
-        # Of a module that is there by now, Python takes its own spec instead of the one returned.
-        spec = ModuleSpec(fullname, self, loader_state=(part, part.__spec__))
-        vars(part)["__spec__"] = spec  # some of them let nobody set an attribute
-        return spec
+        found = PathFinder.find_spec(fullname, self._stand_in.places)
+        if found is None:
+            return None
+        is_package = found.submodule_search_locations is not None
+        return ModuleSpec(fullname, self, origin=found.origin, is_package=is_package)
 
     def create_module(self, spec: ModuleSpec) -> types.ModuleType:
         """Part of the import protocol."""
-        part: types.ModuleType = spec.loader_state[0]
+        self._stand_in.give_way()
+        part = importlib.import_module(spec.name)
+        spec.loader_state = part.__spec__
         return part
 
     def exec_module(self, module: types.ModuleType) -> None:
         """Part of the import protocol: it has been executed; what it is from is put back."""
-        assert module.__spec__ is not None
-        vars(module)["__spec__"] = module.__spec__.loader_state[1]
+        spec = module.__spec__
+        if spec is not None and spec.loader is self:
+            module.__spec__ = spec.loader_state
 
 
 def _told_to_be_called() -> list[types.FunctionType]:

@@ -20,10 +20,11 @@ _MOST_BYTES = 256 << 20  # of gaps; more than a warm process has in all
 
 # PyDLL keeps the interpreter's lock: nothing else allocates meanwhile.
 _libc = ctypes.PyDLL(None)
+_libc.malloc.restype = _libc.sbrk.restype = ctypes.c_void_p
 
 
 def settle() -> None:
-    """To be called when all is there that forks will share, and before `pages.collapse`.
+    """To be called when all is there that forks will share; before `pages.collapse`, if at all.
 
     What exists is taken out of later collections, which would write to all of it.
     """
@@ -53,11 +54,9 @@ def fill_gaps() -> int:
 
 def _end() -> int:
     """The address behind the heap."""
-    _libc.sbrk.restype = ctypes.c_void_p
     return int(_libc.sbrk(ctypes.c_ssize_t(0)))
 
 
 def _allocated(size: int) -> int:
     """The address of so many bytes; 0 when there are none."""
-    _libc.malloc.restype = ctypes.c_void_p
     return _libc.malloc(ctypes.c_size_t(size)) or 0

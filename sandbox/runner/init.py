@@ -331,7 +331,7 @@ class _Watch:
             if not self._account.lost:  # else it has ended, or its other threads soon will
                 self._link.send(Looked(used_ms, now_bytes, peak_bytes))
 
-    def _hear_ready(self) -> None:
+    def _hear_ready(self, *, reaped: bool = False) -> None:
         said = os.read(self._child.ready_fd, _CHUNK_BYTES)
         self._said += said
         self._ready = self._said.endswith(b"+")
@@ -341,7 +341,7 @@ class _Watch:
         os.close(self._child.ready_fd)
         self._has_said_all = True
         if self._ready:
-            with contextlib.suppress(FileNotFoundError):  # it has ended since
+            if not reaped:
                 self._account.open(self._child.proc_fd, self._said[:-1].decode())
             self._link.send(Ready())
         os.close(self._child.proc_fd)
@@ -381,7 +381,7 @@ class _Watch:
         if pid == 0:
             return False
         if not self._has_said_all:
-            self._hear_ready()  # with its last breath, maybe
+            self._hear_ready(reaped=True)  # it may have said so with its last breath
         if self._ready:
             used_s = usage.ru_utime + usage.ru_stime - self._cpu_before_s
             self._report_end(status, used_s, usage.ru_maxrss << 10)

@@ -338,6 +338,7 @@ class Zygote:
         try:
             handed = [spare.connection.fileno(), spare.printed.fileno()]
             lease.send_with_descriptors(Granted(self._box_id), handed)
+            self._failed_spares = 0
         except (ChannelError, OSError):
             self._forget_grader(lease)
         spare.hand_over()
@@ -366,7 +367,6 @@ class Zygote:
             case Looked(cpu_ms, memory_bytes, peak_memory_bytes):
                 self._tell_usage(Usage(cpu_ms, memory_bytes, peak_memory_bytes))
             case Ready():
-                self._failed_spares = 0
                 self._grant_if_ready()
 
     def _tell_usage(self, usage: Usage) -> None:

@@ -29,12 +29,14 @@ from judge.grader import main
 main._warm_up()
 """
 WALK = """
-import inspect, unittest, warnings
+import inspect
 inspect.stack()
 inspect.getmodule(lambda: None)
 for module in list(sys.modules.values()):
     getattr(module, "__warningregistry__", None)
 assert importlib.util.find_spec("torch._dynamo").origin == torch._dynamo.__file__
+assert importlib.util.find_spec("torch._dynamo.config").origin.endswith("config.py")
+assert importlib.util.find_spec("torch._dynamo.no_such_part") is None
 """
 TRAINING = """
 torch.manual_seed(1)
@@ -73,14 +75,12 @@ assert "eager" in list_backends(exclude_tags=())
 assert torch._dynamo.backends.registry.list_backends is list_backends
 """
 FAILING = """
-import builtins, importlib
-real = importlib.import_module
-importlib.import_module = lambda name, package=None: 1 / 0
+sys.modules["torch._dynamo.aot_compile"] = None  # so that it cannot be imported
 try:
     torch._dynamo.optimize
-except ZeroDivisionError:
+except ModuleNotFoundError:
     pass
-importlib.import_module = real
+del sys.modules["torch._dynamo.aot_compile"]
 """
 PART = """
 assert callable(torch._dynamo.compiled_autograd._enable)
