@@ -21,12 +21,7 @@ from judge.results import Diagnosis
 from sandbox.arrays import Array, DecodedArguments, encode_result
 from sandbox.runner.calls import make_call
 from sandbox.runner.generators import seed_generators
-from sandbox.runner.loading import (
-    CompileRefused,
-    Names,
-    compile_submission,
-    load_submission,
-)
+from sandbox.runner.loading import CompileRefused, Names, compile_submission, load_submission
 
 # Wider than any check's tolerance, far below the effect of any mistake worth a hint: the same
 # mistake, written in another order of operations, must still be recognised.

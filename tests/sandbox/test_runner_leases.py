@@ -17,6 +17,7 @@ from sandbox.protocol import (
     DeadlinePassed,
     Described,
     Gradients,
+    Items,
     Loaded,
     LoadFailed,
     Probe,
@@ -58,6 +59,19 @@ def grader(box: Box, folder: SharedDir) -> Iterator[Grader]:
     grader.close()
 
 
+WITH_AND_WITHOUT_THE_COMPILER = """
+import sys, torch
+def f(x):
+    layer = torch.nn.Linear(2, 2)
+    layer(x).sum().backward()
+    torch.optim.Adam(layer.parameters()).step()
+    torch.func.grad(torch.sum)(x)
+    return "torch._dynamo.config" in sys.modules
+def g(x):
+    return torch.compile(lambda x: 2 * x, backend="eager")(x).tolist()
+"""
+
+
 def value_of(reply: object) -> object:
     assert isinstance(reply, Returned), reply
     return reply.value
@@ -91,6 +105,12 @@ def test_calls_and_backward_passes_are_answered(grader: Grader) -> None:
     report = grader.release()
     assert (report.ended, grader.printed()) == ("killed", b"seen\n")
     assert report.peak_memory_bytes > 50 << 20
+
+
+def test_torchs_compiler_is_there_when_it_is_asked_for_and_not_before(grader: Grader) -> None:
+    student = grader.take().loaded(WITH_AND_WITHOUT_THE_COMPILER)
+    assert value_of(student.call(torch.ones(2))) is False
+    assert value_of(student.call(torch.ones(2), function="g")) == Items("list", [2.0, 2.0])
 
 
 def test_an_input_that_was_changed_is_sent_back(grader: Grader) -> None:
