@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 import httpx
@@ -24,6 +25,7 @@ CHECKS, *_ = re.findall(r"^```python\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTAL
 WORKFLOW, HOOK = map(
     yaml.safe_load, re.findall(r"^```yaml\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
 )
+(SHOWN_TIER,) = re.findall(r"^    \[\[tiers\]\]\n(?:    .+\n)+", GUIDE, re.MULTILINE)
 NAMES = """\
 import pytest
 import torch
@@ -123,6 +125,13 @@ def test_the_checks_of_the_guide_accept_what_is_right(bank: Path) -> None:
     run = "judge run soft-maximum {} --seed 1"
     assert in_this_process(run.format(folder / "reference.py")) == 0
     assert in_this_process(run.format(folder / "submissions/rejected/T1/largest.py")) == 1
+
+
+def test_the_tier_that_is_shown_is_the_one_of_the_exercise() -> None:
+    (shown,) = tomllib.loads(SHOWN_TIER)["tiers"]
+    manifest = tomllib.loads((ROOT / "problems/multi-head-attention/problem.toml").read_text())
+    (tier,) = (each for each in manifest["tiers"] if each["id"] == shown["id"])
+    assert shown == {**tier, "about": "..."}
 
 
 def test_what_ci_runs_are_commands_of_ours() -> None:

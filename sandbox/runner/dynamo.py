@@ -1,9 +1,9 @@
 """Keeps torch's compiler out of a process until somebody wants it.
 
 `torch._dynamo` takes a second to import, and a box has no C compiler, which it needs by default.
-Yet torch imports it for good in such plain things as the step of an optimizer and
-`torch.func.grad`, only to tell it to stay out of them. Here that is said without it. Whoever asks
-for anything else of it, as `torch.compile` does, gets the real one.
+Yet torch imports it for good in such plain things as the step of an optimizer, `torch.func.grad`
+and activation checkpointing, only to tell it to stay out of them. Here that is said without it.
+Whoever asks for anything else of it, as `torch.compile` does, gets the real one.
 
 The answers given here are those that torch 2.13 needs; the tests ask for them on the version in
 use. Whatever another one asks for besides is answered by the real one: slower, and not wrong.
@@ -12,7 +12,6 @@ use. Whatever another one asks for besides is answered by the real one: slower, 
 from __future__ import annotations
 
 import contextlib
-import gc
 import importlib
 import importlib.util
 import sys
@@ -22,18 +21,20 @@ from collections.abc import Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from typing import Any
+from weakref import WeakSet
 
 import torch
 
 _NAME = "torch._dynamo"
-_DISABLED = "__dynamo_disable"  # what torch calls instead of a function; set by dynamo where it is
+_SETTINGS = f"{_NAME}.config"  # imports nothing of the rest, and stays when the rest comes
+_DISABLED = "__dynamo_disable"  # where torch keeps what `disable` answered, to ask only once
 
 
 def keep_away() -> None:
     """To be called before anything of torch is used, and before `gc.freeze`. Again does nothing."""
     if _NAME in sys.modules:
         return
-    stand_in = _StandIn(_told_to_be_called())
+    stand_in = _StandIn()
     sys.modules[_NAME] = stand_in
     sys.meta_path.insert(0, _Parts(stand_in))
     torch._dynamo = stand_in  # noqa: SLF001  # where an import would have put it
@@ -51,13 +52,14 @@ class _CompiledAutograd:
 
 
 class _StandIn(types.ModuleType):
-    """The module until more is asked of it than what an optimizer and `torch.func` do."""
+    """The module until more is asked of it than to stay out, or what its settings are."""
 
     compiled_autograd = _CompiledAutograd()
 
-    def __init__(self, marked: Sequence[types.FunctionType]) -> None:
+    def __init__(self) -> None:
         super().__init__(_NAME)
-        self._marked = marked
+        self._let_be: WeakSet[types.FunctionType] = WeakSet()
+        self.settings: types.ModuleType | None = None  # that the real one is to have
         self._giving_way = threading.Lock()
         self.__path__ = []  # it has parts, which `_Parts` finds
         self.places: Sequence[str] = ()
@@ -70,6 +72,13 @@ class _StandIn(types.ModuleType):
     def graph_break(msg: str = "") -> None:
         """Where nothing is compiled this does nothing."""
 
+    def disable(self, *args: Any, **kwargs: Any) -> Any:
+        """Told to let a function be: that one as it is. Other ways to ask are for the real one."""
+        if sys.modules.get(_NAME) is self and args and type(args[0]) is types.FunctionType:
+            self._let_be.add(args[0])
+            return args[0]
+        return self.__getattr__("disable")(*args, **kwargs)
+
     def __getattr__(self, name: str) -> Any:
         """Part of the real one, which takes this one's place.
 
@@ -78,6 +87,8 @@ class _StandIn(types.ModuleType):
         """
         if name.startswith("__") and name != "__all__":
             raise AttributeError(f"module {_NAME!r} has no attribute {name!r}")
+        if name == "config":
+            return importlib.import_module(_SETTINGS)
         self.give_way()
         return getattr(importlib.import_module(_NAME), name)
 
@@ -87,20 +98,24 @@ class _StandIn(types.ModuleType):
             if sys.modules.get(_NAME) is not self:
                 return
             del sys.modules[_NAME]
+            self.settings = sys.modules.pop(_SETTINGS, None)
         try:
             importlib.import_module(_NAME)
         except BaseException:  # there was no memory for it, say: an optimizer works all the same
             sys.modules[_NAME] = self
+            if self.settings is not None:
+                sys.modules[_SETTINGS] = self.settings
             raise
-        for function in self._marked:
-            function.__dict__.pop(_DISABLED, None)
+        for function in self._let_be:
+            vars(function).pop(_DISABLED, None)  # so that the real one is asked
 
 
 class _Parts(MetaPathFinder, Loader):
-    """Finds `torch._dynamo.config` and the like where the stand-in is; to load one is to give way.
+    """Finds `torch._dynamo.eval_frame` and the like; to load one is to give way.
 
-    The real one imports most of its parts itself, and none may be there twice. Finding imports
-    nothing, since Python lets only one thread find anything at a time.
+    The real one imports most of its parts itself, and none may be there twice. So it is also given
+    the settings, if they were loaded before: those in which somebody may have set something.
+    Finding imports nothing, since Python lets only one thread find anything at a time.
     """
 
     def __init__(self, stand_in: _StandIn) -> None:
@@ -113,18 +128,21 @@ class _Parts(MetaPathFinder, Loader):
         target: types.ModuleType | None = None,  # noqa: ARG002  # the protocol's signature
     ) -> ModuleSpec | None:
         """Part of the import protocol."""
-        if path is not self._stand_in.__path__:  # another package's, or the real one's
+        is_kept = fullname == _SETTINGS and self._stand_in.settings is not None
+        if path is not self._stand_in.__path__ and not is_kept:  # another package's, or its own
             return None
         found = PathFinder.find_spec(fullname, self._stand_in.places)
-        if found is None:
-            return None
+        if found is None or (fullname == _SETTINGS and not is_kept):
+            return found
         is_package = found.submodule_search_locations is not None
         return ModuleSpec(fullname, self, origin=found.origin, is_package=is_package)
 
     def create_module(self, spec: ModuleSpec) -> types.ModuleType:
         """Part of the import protocol."""
-        self._stand_in.give_way()
-        part = importlib.import_module(spec.name)
+        part = self._stand_in.settings if spec.name == _SETTINGS else None
+        if part is None:
+            self._stand_in.give_way()
+            part = importlib.import_module(spec.name)
         spec.loader_state = part.__spec__
         return part
 
@@ -133,23 +151,3 @@ class _Parts(MetaPathFinder, Loader):
         spec = module.__spec__
         if spec is not None and spec.loader is self:
             module.__spec__ = spec.loader_state
-
-
-def _told_to_be_called() -> list[types.FunctionType]:
-    """The functions behind `torch._disable_dynamo`, each marked to be called as it is."""
-    codes, marked = _codes_of_wrappers(), []
-    for wrapper in gc.get_objects():
-        if type(wrapper) is types.FunctionType and wrapper.__code__ in codes:
-            wrapped = getattr(wrapper, "__wrapped__", None)
-            if type(wrapped) is types.FunctionType:
-                setattr(wrapped, _DISABLED, wrapped)
-                marked.append(wrapped)
-    return marked
-
-
-def _codes_of_wrappers() -> list[types.CodeType]:
-    """The code of the functions that `_disable_dynamo` makes: it tells them from others."""
-    maker = getattr(getattr(torch, "_compile", None), "_disable_dynamo", None)
-    code = getattr(maker, "__code__", None)
-    constants = () if code is None else code.co_consts
-    return [each for each in constants if isinstance(each, types.CodeType)]

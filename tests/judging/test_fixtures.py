@@ -1,4 +1,4 @@
-"""Checks get what they ask for, whether or not pytest's own set-up is needed for it."""
+"""What checks find: what they ask for, be it pytest's own to set up, and torch as it should be."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from judge.judging import Judge
 from judge.problem import Problem, load_problem
 from judge.verdicts import Verdict
-from tests.judging.tiny import HEADER, MUTANTS
+from tests.judging.tiny import HEADER, MUTANTS, oracle_check, tiny_problem
 from tests.small_problem import write_problem
 
 RIGHT = {"solution.py": b"def double(x):\n    return x + x\n"}
@@ -76,3 +76,17 @@ def test_a_fixture_of_the_author_hides_the_judges_own(warm_judge: Judge, tmp_pat
     assert [(check.verdict, check.message) for check in result.tiers[1].checks] == [
         (Verdict.AC, ""),
     ]
+
+
+def test_a_check_that_trains_does_not_import_torchs_compiler(
+    warm_judge: Judge, tmp_path: Path
+) -> None:
+    trains = """
+        import sys
+        layer = torch.nn.Linear(3, 1)
+        layer(submission.double(rng.normal(3, dtype=torch.float32))).sum().backward()
+        torch.optim.Adam(layer.parameters()).step()
+        assert "torch._dynamo.eval_frame" not in sys.modules
+    """
+    check = oracle_check(warm_judge.judge(tiny_problem(tmp_path, trains), RIGHT))
+    assert (check.verdict, check.message) == (Verdict.AC, "")

@@ -15,9 +15,9 @@ from sandbox.runner import dynamo
 dynamo.keep_away()
 dynamo.keep_away()
 """
-# The stand-in bears the name itself; the real one has parts.
+# The stand-in bears the name itself, and loads no part but the settings.
 TAIL = """
-print("torch._dynamo.config" in sys.modules)
+print("torch._dynamo.eval_frame" in sys.modules)
 """
 RUNNER = """
 from sandbox.runner import student, warm
@@ -58,16 +58,59 @@ assert torch.equal(gradient, 2 * x)
 assert torch.equal(torch.func.vmap(torch.square)(x), x * x)
 assert torch.equal(torch.func.jacrev(torch.square)(x), torch.diag(2 * x))
 """
+CHECKPOINTED = """
+from torch.utils.checkpoint import checkpoint
+calls = []
+def square(x):
+    calls.append(x)
+    return x * x
+x = torch.arange(3.0, requires_grad=True)
+checkpoint(square, x, use_reentrant=False).sum().backward()
+assert torch.equal(x.grad, 2 * x.detach()) and len(calls) == 2
+"""
+LET_BE = """
+import gc
+import weakref
+def own(x):
+    return x
+assert torch._dynamo.disable(own) is own
+assert torch.compiler.disable(own)(3) == 3
+kept = weakref.ref(own)
+del own
+gc.collect()
+assert kept() is None
+"""
+SETTINGS = """
+import torch._dynamo.config
+settings = torch._dynamo.config
+assert sys.modules["torch._dynamo.config"] is settings
+assert settings.__spec__.name == "torch._dynamo.config"
+settings.recompile_limit = 1234
+"""
 ATTRIBUTE = """
 assert callable(torch._dynamo.optimize)
 assert sys.modules["torch._dynamo"] is torch._dynamo
 assert torch._dynamo.__file__
 """
 SUBMODULE = """
-import torch._dynamo.config
+import torch._dynamo.eval_frame
 assert torch._dynamo.eval_frame.config is torch._dynamo.config
-assert torch._dynamo.config.__spec__.name == "torch._dynamo.config"
+assert torch._dynamo.eval_frame.__spec__.name == "torch._dynamo.eval_frame"
 assert not hasattr(torch.optim.Optimizer.zero_grad.__wrapped__, "__dynamo_disable")
+"""
+SAME_SETTINGS = """
+import torch._dynamo.convert_frame
+assert torch._dynamo.config is settings
+assert torch._dynamo.convert_frame.config is settings
+assert sys.modules["torch._dynamo.config"] is settings
+assert settings.__spec__.name == "torch._dynamo.config"
+assert settings.recompile_limit == 1234
+"""
+DISABLED = """
+disable = torch._dynamo.disable
+torch._dynamo.optimize
+assert hasattr(disable(lambda: 3), "_torchdynamo_disable")
+assert torch._dynamo.disable(recursive=False)(len)([1]) == 1
 """
 REGISTRY = """
 from torch._dynamo.backends.registry import list_backends
@@ -101,8 +144,30 @@ def _is_there_after(program: str) -> bool:
 
 @pytest.mark.parametrize(
     "program",
-    [TRAINING, FUNCTIONS, WALK, FAILING + TRAINING, RUNNER, GRADER],
-    ids=["training", "functions", "walk", "failing", "runner", "grader"],
+    [
+        TRAINING,
+        FUNCTIONS,
+        CHECKPOINTED,
+        LET_BE,
+        SETTINGS,
+        WALK,
+        FAILING + TRAINING,
+        SETTINGS + FAILING + SETTINGS,
+        RUNNER,
+        GRADER,
+    ],
+    ids=[
+        "training",
+        "functions",
+        "checkpointed",
+        "let-be",
+        "settings",
+        "walk",
+        "failing",
+        "settings-and-failing",
+        "runner",
+        "grader",
+    ],
 )
 def test_what_needs_no_compiler_does_not_import_it(program: str) -> None:
     assert not _is_there_after(program)
@@ -110,8 +175,28 @@ def test_what_needs_no_compiler_does_not_import_it(program: str) -> None:
 
 @pytest.mark.parametrize(
     "program",
-    [ATTRIBUTE, SUBMODULE, REGISTRY, PART, COMPILED, TRAINING + COMPILED + TRAINING],
-    ids=["attribute", "submodule", "registry", "part", "compiled", "trained-and-compiled"],
+    [
+        ATTRIBUTE,
+        SUBMODULE,
+        SETTINGS + SAME_SETTINGS,
+        REGISTRY,
+        PART,
+        DISABLED,
+        COMPILED,
+        CHECKPOINTED + COMPILED + CHECKPOINTED,
+        TRAINING + COMPILED + TRAINING,
+    ],
+    ids=[
+        "attribute",
+        "submodule",
+        "settings",
+        "registry",
+        "part",
+        "disabled",
+        "compiled",
+        "checkpointed-and-compiled",
+        "trained-and-compiled",
+    ],
 )
 def test_who_wants_it_gets_the_real_one(program: str) -> None:
     assert _is_there_after(program)

@@ -61,12 +61,14 @@ def grader(box: Box, folder: SharedDir) -> Iterator[Grader]:
 
 WITH_AND_WITHOUT_THE_COMPILER = """
 import sys, torch
+from torch.utils.checkpoint import checkpoint
 def f(x):
     layer = torch.nn.Linear(2, 2)
     layer(x).sum().backward()
     torch.optim.Adam(layer.parameters()).step()
     torch.func.grad(torch.sum)(x)
-    return "torch._dynamo.config" in sys.modules
+    checkpoint(layer, x, use_reentrant=False).sum().backward()
+    return "torch._dynamo.eval_frame" in sys.modules
 def g(x):
     return torch.compile(lambda x: 2 * x, backend="eager")(x).tolist()
 """
