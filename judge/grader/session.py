@@ -16,7 +16,7 @@ import socket
 import sys
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from pathlib import Path
 
 import pytest
@@ -63,6 +63,7 @@ from sandbox.runner.pages import WrittenPages
 
 _WARM_SEED = 0
 _QUICK_S = 5.0  # for all checks together
+_IMPORT_PATIENCE_S = 10.0  # with a file of checks
 _REHEARSAL_PATIENCE_S = 2.0  # a check that takes longer is fine, but no use for warming up
 _FORBIDDEN_MARKS = ("skip", "skipif", "xfail")
 _PLUGINS_OFF = (
@@ -111,6 +112,16 @@ class _PausedSession:
         self.opened = False
         self.broken: BrokenProblem | None = None
 
+    @pytest.hookimpl(wrapper=True)
+    def pytest_make_collect_report(
+        self, collector: pytest.Collector
+    ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+        """Interrupt a file of checks that hangs, so that it can be said where."""
+        if not isinstance(collector, pytest.Module):
+            return (yield)
+        with interrupted_after(_IMPORT_PATIENCE_S, "importing it"):
+            return (yield)
+
     def pytest_exception_interact(
         self, node: pytest.Item | pytest.Collector, call: pytest.CallInfo[object]
     ) -> None:
@@ -118,6 +129,7 @@ class _PausedSession:
         if isinstance(node, pytest.Collector) and call.excinfo and self.broken is None:
             file = str(node.path.relative_to(self._folder))
             self.broken = _collect_fault(call.excinfo.value, file, self._folder)
+            node.session.shouldstop = "what comes after it will not be run"
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
@@ -303,4 +315,5 @@ def _collect_fault(error: BaseException, file: str, folder: Path) -> BrokenProbl
     """Where an author's file broke while pytest imported it."""
     cause = error.__cause__ or error  # pytest wraps what an import raised
     where = author_line(cause, folder) or (file, 1)
-    return BrokenProblem(*where, f"{type(cause).__name__}: {cause}")
+    words = f"{type(cause).__name__}: {cause}"
+    return BrokenProblem(*where, str(cause) if isinstance(cause, OutOfPatience) else words)

@@ -149,11 +149,23 @@ def test_checks_that_cannot_be_imported_are_refused_with_their_line(
     assert "no_such_module" in message
 
 
-@pytest.mark.parametrize("launcher", ["bwrap"], indirect=True)  # it takes the grader 20 s to see
-def test_checks_that_hang_while_they_are_collected_are_refused(
+@pytest.mark.parametrize("launcher", ["bwrap"], indirect=True)  # it takes the grader 10 s to see
+def test_checks_that_hang_while_they_are_imported_are_refused_with_their_line(
     warm_judge: Judge, tmp_path: Path
 ) -> None:
-    endless = HEADER + "import time\ntime.sleep(1000)\n" + check_source("call", "pass")
+    endless = HEADER + "while True:\n    pass\n" + check_source("call", "pass")
+    problem = tiny_problem(tmp_path, COMPARES, checks_test_t0_interface_py=endless)
+    line = line_of(problem, "while True", "checks/test_t0_interface.py")
+    message = refusal(warm_judge.judge(problem, RIGHT))
+    places = {f"checks/test_t0_interface.py:{each}: importing it" for each in (line, line + 1)}
+    assert any(place in message for place in places), message
+
+
+@pytest.mark.parametrize("launcher", ["bwrap"], indirect=True)  # it takes the grader 20 s to see
+def test_checks_that_hang_where_python_cannot_interrupt_them_are_refused(
+    warm_judge: Judge, tmp_path: Path
+) -> None:
+    endless = HEADER + "sum(iter(int, 1))\n" + check_source("call", "pass")
     problem = tiny_problem(tmp_path, COMPARES, checks_test_t0_interface_py=endless)
     assert "not collected within" in refusal(warm_judge.judge(problem, RIGHT))
     assert warm_judge.judge(tiny_problem(tmp_path / "other", COMPARES), RIGHT).verdict == "AC"
