@@ -32,6 +32,13 @@ const control = {
   font: "var(--small)",
 };
 
+/** One property each: WebKit does not know them in one. */
+const underlined = (style: string, color: string) => ({
+  textDecorationLine: "underline",
+  textDecorationStyle: style,
+  textDecorationColor: color,
+});
+
 // What CodeMirror colours by itself is named here once more: it would choose by a theme of its own.
 const surfaces = EditorView.theme({
   "&": { height: "100%", background: "var(--sheet)", color: "var(--ink)", font: "var(--code)" },
@@ -111,9 +118,9 @@ const surfaces = EditorView.theme({
 
   // Findings: a line of their own colour under the text; the tooltip and the panel have the words.
   ".cm-lintRange": { backgroundImage: "none", textUnderlineOffset: "3px" },
-  ".cm-lintRange-error": { textDecoration: "underline wavy var(--fail)" },
-  ".cm-lintRange-warning": { textDecoration: "underline wavy var(--limit)" },
-  ".cm-lintRange-info, .cm-lintRange-hint": { textDecoration: "underline dotted var(--quiet)" },
+  ".cm-lintRange-error": underlined("wavy", "var(--fail)"),
+  ".cm-lintRange-warning": underlined("wavy", "var(--limit)"),
+  ".cm-lintRange-info, .cm-lintRange-hint": underlined("dotted", "var(--quiet)"),
   ".cm-lintRange-active": { background: "var(--limit-soft)" },
   ".cm-lintPoint::after": { borderBottomColor: "var(--limit)" },
   ".cm-lintPoint-error::after": { borderBottomColor: "var(--fail)" },

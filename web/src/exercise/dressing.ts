@@ -22,6 +22,7 @@ export function dressed(html: string): Dressed {
   for (const link of content.querySelectorAll("a")) openBeside(link);
   const blocks = [...content.querySelectorAll<HTMLElement>("pre")];
   for (const block of blocks) offerInput(block);
+  for (const formula of content.querySelectorAll(".math.inline")) holdMarks(formula);
   const formulas = [...content.querySelectorAll<HTMLElement>(".math.block")];
   return {
     content,
@@ -52,6 +53,20 @@ function boxed(table: HTMLTableElement): HTMLElement {
   table.replaceWith(box);
   box.append(table);
   return box;
+}
+
+const MARKS = /^[,.;:!?)\]]+/;
+
+/** What ends a sentence or a part of one stays on the line of the formula: WebKit would break. */
+function holdMarks(formula: Element): void {
+  const text = formula.nextSibling;
+  const marks = text instanceof Text ? MARKS.exec(text.data)?.[0] : undefined;
+  if (!(text instanceof Text) || marks === undefined) return;
+  text.splitText(marks.length);
+  const held = document.createElement("span");
+  held.className = "with-marks";
+  formula.replaceWith(held);
+  held.append(formula, text);
 }
 
 /** Markdown wants a row of headings, even of empty ones: those are no headings. */
