@@ -1,13 +1,14 @@
 import preact from "@preact/preset-vite";
 import { defineConfig } from "vite";
 
+import { keepEmacsKeys } from "./build/emacs.ts";
 import { woff2Only } from "./build/fonts.ts";
 import { precompress } from "./build/precompress.ts";
 
 const judge = process.env.JUDGE_ADDRESS ?? "http://127.0.0.1:8000";
 
 export default defineConfig({
-  plugins: [preact({ devToolsEnabled: false }), woff2Only(), precompress()],
+  plugins: [preact({ devToolsEnabled: false }), woff2Only(), keepEmacsKeys(), precompress()],
   build: {
     target: "es2022",
     // The server says which files may be kept for ever by this folder: their names hold a hash.

@@ -94,6 +94,23 @@ def test_the_editor_completes_and_checks_types(page: Page) -> None:
     until_visible(page.get_by_text("Expected `Tensor`").first, point_at_it)
 
 
+def test_emacs_keys_move_kill_and_yank(page: Page) -> None:
+    bench = Workbench(page).open()
+    bench.write("first = 1\nsecond = 2")
+    page.get_by_role("combobox", name="Keys that edit").select_option("Emacs keys")
+    bench.editor.click()
+    page.keyboard.press("Control+Home")
+    killed = bench.editor.filter(has_not_text="first")
+    until_visible(killed, lambda: page.keyboard.press("Control+k"))
+    for key in ("Control+n", "Control+e", "Enter", "Control+y", "Control+a"):
+        page.keyboard.press(key)
+    page.keyboard.type("# ")
+    bench.require_text("second = 2# first = 1")
+    page.keyboard.press("Control+e")
+    page.keyboard.type("\nif second:\npass")
+    bench.require_text("if second:    pass")
+
+
 def until_visible(wanted: Locator, ask: Callable[[], None]) -> None:
     """Ask until it comes: help arrives after the editor, and one can type before that."""
     for _ in range(20):

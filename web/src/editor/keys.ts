@@ -1,5 +1,6 @@
 /** Which keys edit: the standard ones, Vim's or Emacs's; remembered in this browser. */
-import { closeCompletion } from "@codemirror/autocomplete";
+import { acceptCompletion, closeCompletion } from "@codemirror/autocomplete";
+import { insertNewlineAndIndent } from "@codemirror/commands";
 import type { Extension } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
 
@@ -36,8 +37,9 @@ export async function loadKeys(keys: Keys): Promise<Extension> {
       return [closesCompletion, vim({ status: true })];
     }
     case "emacs": {
-      const { emacs } = await import("@replit/codemirror-emacs");
-      return emacs();
+      const { EmacsHandler, emacs } = await import("@replit/codemirror-emacs");
+      EmacsHandler.bindKey("Return|C-m", insertNewlineAndIndent);
+      return [takesCompletion, emacs()];
     }
   }
 }
@@ -48,4 +50,10 @@ const closesCompletion = EditorView.domEventHandlers({
     if (key === "Escape") closeCompletion(view);
     return false;
   },
+});
+
+/** Enter takes what the list of completions offers; else it is Emacs's. */
+const takesCompletion = EditorView.domEventHandlers({
+  keydown: ({ key, ctrlKey, metaKey }, view) =>
+    key === "Enter" && !ctrlKey && !metaKey && acceptCompletion(view),
 });
