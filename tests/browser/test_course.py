@@ -190,7 +190,10 @@ def test_own_tests_are_graded_by_what_they_notice(desk: Desk) -> None:
 def test_more_files_of_tests_can_be_added_renamed_and_removed(page: Page) -> None:
     bench = opened(page, CHAPTER)
     files = page.get_by_role("tablist", name="Files")
-    page.get_by_role("button", name="Add tests").click()
+    for number in (1, 2):
+        page.get_by_role("button", name="Add tests").click()
+        expect(files.get_by_role("tab", selected=True)).to_be_in_viewport(ratio=1)
+        expect(files.get_by_role("tab")).to_have_count(3 + number)
     page.keyboard.insert_text("def test_more():\n    assert True\n")
     page.get_by_role("button", name="Rename").click()
     name = page.get_by_role("textbox", name="Name of the file")

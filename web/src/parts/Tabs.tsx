@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 export interface Tab<Id extends string> {
   id: Id;
@@ -21,6 +22,10 @@ interface Props<Id extends string> {
 /** A row of tabs: one of them is in the tab order, arrows, Home and End go to the others. */
 export function Tabs<Id extends string>(props: Props<Id>) {
   const { label, name, panel, tabs, active, onSelect } = props;
+  const list = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    if (list.current) scrollToSelected(list.current);
+  }, [active, tabs.length]);
   const onKeyDown = (event: KeyboardEvent & { currentTarget: HTMLElement }) => {
     // With Alt, the arrows are the browser's: back and forth.
     if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -35,7 +40,7 @@ export function Tabs<Id extends string>(props: Props<Id>) {
     event.currentTarget.querySelector<HTMLElement>(`#${name}-tab-${next}`)?.focus();
   };
   return (
-    <div class={props.class} role="tablist" aria-label={label} onKeyDown={onKeyDown}>
+    <div class={props.class} ref={list} role="tablist" aria-label={label} onKeyDown={onKeyDown}>
       {tabs.map((tab) => (
         <button
           key={tab.id}
@@ -54,6 +59,16 @@ export function Tabs<Id extends string>(props: Props<Id>) {
       ))}
     </div>
   );
+}
+
+/** Sideways only: what the row itself stands in stays where it is. */
+function scrollToSelected(list: HTMLElement): void {
+  const tab = list.querySelector('[aria-selected="true"]');
+  if (!tab) return;
+  const room = list.getBoundingClientRect();
+  const { left, right } = tab.getBoundingClientRect();
+  if (right > room.right) list.scrollLeft += Math.ceil(right - room.right);
+  if (left < room.left) list.scrollLeft -= Math.ceil(room.left - left);
 }
 
 /** The tab that a key goes to, round and round; null for keys that are not ours. */
