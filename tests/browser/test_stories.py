@@ -242,6 +242,28 @@ def test_the_theme_can_be_chosen_and_stays(page: Page) -> None:
     assert shown_colours(page) == dark
 
 
+def test_on_paper_are_all_charts_with_dark_words(page: Page) -> None:
+    page.emulate_media(color_scheme="dark")
+    Workbench(page).open()
+    charts = page.get_by_role("img", name="Reference preview")
+    assert charts.count() > 1
+    # Nobody has scrolled to them.
+    expect(charts.locator("svg")).to_have_count(charts.count())
+    words = charts.get_by_text("weight", exact=True).first
+    pale = colour_of_words(words)
+    page.emulate_media(color_scheme="dark", media="print")
+    ink = colour_of_words(words)
+    assert ink != pale
+    page.emulate_media(color_scheme="light", media="screen")
+    assert colour_of_words(words) == ink
+    page.emulate_media(media="print")
+    expect(page.get_by_role("button", name="Numbers")).to_have_count(0)
+
+
+def colour_of_words(words: Locator) -> str:
+    return str(words.evaluate("(text) => getComputedStyle(text).fill"))
+
+
 def shown_colours(page: Page) -> str:
     return str(
         page.evaluate(

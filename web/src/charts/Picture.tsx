@@ -2,9 +2,9 @@ import { useEffect, useRef, useState } from "preact/hooks";
 
 import type { Drawing } from "./drawing";
 import type { Spec } from "./json";
-import { useNear, useTheme, useWidth } from "./place";
+import { useNear, useWidth } from "./place";
 import { reservedHeight } from "./sizing";
-import { vegaConfig } from "./theme";
+import { pageFont, vegaConfig } from "./theme";
 
 const WIDE = 640;
 
@@ -23,13 +23,12 @@ export function Picture({ specs, label, onFailure }: PictureProps) {
   const canvas = useRef<HTMLDivElement>(null);
   const width = useWidth(place);
   const near = useNear(place);
-  const theme = useTheme(place);
   const [scrolls, setScrolls] = useState(false);
   const spec = width < WIDE ? specs.narrow : specs.wide;
   const height = reservedHeight(spec);
 
   useEffect(() => {
-    if (!near || !theme || width === 0) return;
+    if (!near || width === 0) return;
     let wanted = true;
     let drawing: Drawing | null = null;
     const show = (drawn: Drawing) => {
@@ -51,7 +50,7 @@ export function Picture({ specs, label, onFailure }: PictureProps) {
     };
     import("./drawing").then(
       ({ draw }) =>
-        draw(spec, vegaConfig(theme), { width, height }).then(show, () => {
+        draw(spec, vegaConfig(pageFont()), { width, height }).then(show, () => {
           fail("undrawable");
         }),
       () => {
@@ -62,7 +61,7 @@ export function Picture({ specs, label, onFailure }: PictureProps) {
       wanted = false;
       drawing?.end();
     };
-  }, [near, theme, width, height, spec, onFailure]);
+  }, [near, width, height, spec, onFailure]);
 
   return (
     <div

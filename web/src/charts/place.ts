@@ -1,10 +1,11 @@
-/** Where a chart stands: how wide that is, whether it is about to be seen, and in which theme. */
+/** Where a chart stands: how wide that is, and whether it is to be drawn by now. */
 import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 
-import { onThemeChange, readTheme, type Theme } from "./theme";
+import { whenIdle } from "../parts/idle";
 
 const NEAR = "600px";
+const CALM_MS = 3000; // by then what is seen and typed into has come
 const SETTLED_MS = 120; // a pane that is being dragged has no width yet
 
 type Place = RefObject<HTMLElement | null>;
@@ -32,7 +33,11 @@ export function useWidth(place: Place): number {
   return width;
 }
 
-/** Whether it is near what the reader sees, or has been. */
+/**
+ * Whether it is near what the reader sees, or has been, or there was nothing else to do.
+ *
+ * Nobody can be asked to wait for a chart when a page is printed, so all of them are drawn before.
+ */
 export function useNear(place: Place): boolean {
   const [near, setNear] = useState(false);
   useEffect(() => {
@@ -44,22 +49,15 @@ export function useNear(place: Place): boolean {
       if (entries.some((entry) => entry.isIntersecting)) setNear(true);
     }, margins);
     observer.observe(element);
+    const calm = setTimeout(() => {
+      whenIdle(() => {
+        setNear(true);
+      });
+    }, CALM_MS);
     return () => {
       observer.disconnect();
+      clearTimeout(calm);
     };
   }, [place, near]);
   return near;
-}
-
-/** The page's theme, again after each change; null before the first look at it. */
-export function useTheme(place: Place): Theme | null {
-  const [theme, setTheme] = useState<Theme | null>(null);
-  useLayoutEffect(() => {
-    const look = () => {
-      if (place.current) setTheme(readTheme(place.current));
-    };
-    look();
-    return onThemeChange(look);
-  }, [place]);
-  return theme;
 }

@@ -9,6 +9,7 @@ import type { Extension } from "@codemirror/state";
 import { batch, signal } from "@preact/signals";
 
 import type { Frame, ProblemPage } from "../api/types";
+import { whenIdle } from "../parts/idle";
 import { Buffers } from "./buffers";
 import type { Commands } from "./commands";
 import { type Draft, DraftKeeper, type Kept, type Texts } from "./drafts";
@@ -90,8 +91,8 @@ export class Session implements EditorHandle {
     this.#watch();
     const keys = rememberedKeys();
     if (keys !== "standard") void this.#useKeys(keys);
-    this.#whenIdle(() => {
-      void this.#startHelp();
+    whenIdle(() => {
+      if (!this.#ended) void this.#startHelp();
     });
   }
 
@@ -405,17 +406,6 @@ export class Session implements EditorHandle {
 
   get #ended(): boolean {
     return this.#stop.signal.aborted;
-  }
-
-  #whenIdle(start: () => void): void {
-    // Safari has no idle callbacks.
-    const later =
-      typeof requestIdleCallback === "function"
-        ? requestIdleCallback
-        : (callback: () => void) => setTimeout(callback, 1000);
-    later(() => {
-      if (!this.#ended) start();
-    });
   }
 
   async #startHelp(): Promise<void> {
