@@ -190,8 +190,12 @@ def test_earlier_submissions_are_opened_compared_and_restored(desk: Desk, solver
     history.get_by_role("button", name="Accepted", exact=False).first.click()
     bench.require_passed()
     expect(page).to_have_url(re.compile(solver.submissions["accepted"]))
-    history.get_by_role("checkbox", name="Compare: Accepted").check()
+    accepted = history.get_by_role("checkbox", name="Compare: Accepted")
+    place = accepted.bounding_box()
+    accepted.check()
+    assert accepted.bounding_box() == place
     history.get_by_role("checkbox", name="Compare: Wrong answer").check()
+    assert accepted.bounding_box() == place
     history.get_by_role("button", name="Compare", exact=True).click()
     compared = page.get_by_role("dialog", name="Comparison")
     expect(compared.get_by_role("textbox")).to_have_count(2)

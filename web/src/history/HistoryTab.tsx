@@ -177,7 +177,7 @@ function CompareBar({ chosen, solved, onToggle, onCompare }: CompareBarProps) {
       <button type="button" class="button" disabled={chosen.length < 2} onClick={onCompare}>
         Compare
       </button>
-      <span class="quiet">{CHOSEN_WORDS[chosen.length]}</span>
+      <p class="history-hint quiet">{CHOSEN_WORDS[chosen.length]}</p>
     </div>
   );
 }
