@@ -181,6 +181,24 @@ def test_drafts_survive_and_a_reset_can_be_undone(page: Page) -> None:
     expect(row_of_exercise(page)).to_contain_text("Draft")
 
 
+@pytest.mark.parametrize("slug", [SLUG, "l5-3-mha"])
+def test_the_actions_stay_in_one_line_when_the_draft_is_kept(page: Page, slug: str) -> None:
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.goto(f"/problems/{slug}")
+    actions = page.get_by_role("group", name="Actions")
+    before = actions.bounding_box()
+    page.get_by_role("tabpanel", name=".py").get_by_role("textbox").click()
+    page.keyboard.type("#")
+    kept = page.get_by_text("saved ")
+    expect(kept).to_be_visible()
+    assert actions.bounding_box() == before
+    run = actions.get_by_role("button", name="Run").bounding_box()
+    note = kept.bounding_box()
+    assert run is not None
+    assert note is not None
+    assert run["y"] <= note["y"] <= run["y"] + run["height"]
+
+
 def test_earlier_submissions_are_opened_compared_and_restored(desk: Desk, solver: Solver) -> None:
     page = desk.page(student=solver.student)
     bench = Workbench(page).open()
