@@ -8,19 +8,42 @@ export function watchScrollable(boxes: readonly (readonly [HTMLElement, string])
   const sizes = new ResizeObserver((entries) => {
     for (const { target } of entries) mark(target as HTMLElement, labels.get(target) ?? "");
   });
-  for (const [box] of boxes) sizes.observe(box);
+  const stop = new AbortController();
+  for (const [box] of boxes) {
+    sizes.observe(box);
+    box.addEventListener(
+      "scroll",
+      () => {
+        box.dataset.more = sidesWithMore(box);
+      },
+      { passive: true, signal: stop.signal },
+    );
+  }
   // A font that arrives makes wider what is in a box, and not the box.
   const onFonts = () => {
     for (const [box, label] of boxes) mark(box, label);
   };
   document.fonts.addEventListener("loadingdone", onFonts);
   return () => {
+    stop.abort();
     sizes.disconnect();
     document.fonts.removeEventListener("loadingdone", onFonts);
   };
 }
 
+/** To which sides of it there is more than is seen, for a style to tell of it. */
+export function sidesWithMore(
+  box: Pick<HTMLElement, "scrollLeft" | "clientWidth" | "scrollWidth">,
+): string {
+  const sides: string[] = [];
+  // Where one has scrolled to is not a whole number on every screen.
+  if (box.scrollLeft > 1) sides.push("left");
+  if (box.scrollWidth - box.clientWidth - box.scrollLeft > 1) sides.push("right");
+  return sides.join(" ");
+}
+
 function mark(box: HTMLElement, label: string): void {
+  box.dataset.more = sidesWithMore(box);
   if (box.scrollWidth > box.clientWidth) {
     box.tabIndex = 0;
     box.setAttribute("role", "group");
