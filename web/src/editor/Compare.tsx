@@ -87,7 +87,8 @@ export function Compare({ left, right }: { left: Side; right: Side }) {
           The comparison could not be loaded. Reload the page to try again.
         </p>
       )}
-      <div class="compare-host" ref={host} />
+      {/* What scrolls would be a stop of its own on the way to the two texts, which scroll it too. */}
+      <div class="compare-host" ref={host} tabIndex={-1} />
     </div>
   );
 }
