@@ -20,6 +20,7 @@ from judge.results import Chart
 
 VEGA_LITE = "6.4"
 PNG_SCALE = 2.0
+REASON = 300  # characters of it; a specification may be quoted whole
 OPTIONS: dict[str, Any] = {"vl_version": VEGA_LITE, "allowed_base_urls": []}
 # How a picture looks where its specification does not say. A picture is a file, whoever shows it:
 # it brings its own paper. The page has a theme of its own, in web/src/charts/theme.ts.
@@ -98,8 +99,13 @@ def _author_told(chart: Chart) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        first_line = str(error).partition("\n")[0]
-        raise UndrawableChart(f"the chart {chart.id!r} cannot be drawn: {first_line}") from None
+        raise UndrawableChart(f"the chart {chart.id!r} cannot be drawn: {_reason(error)}") from None
+
+
+def _reason(error: ValueError) -> str:
+    """What the renderer says: after a line that says it failed, and before where in its code."""
+    first, *rest = str(error).splitlines()
+    return (rest[0] if first.endswith(":") and rest else first).removeprefix("Error: ")[:REASON]
 
 
 def write_charts(charts: Sequence[Chart], folder: Path, prefix: str) -> list[Path]:

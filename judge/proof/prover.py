@@ -20,6 +20,7 @@ from judge.manifest import ProblemError
 from judge.problem import Problem
 from judge.proof import boxed, rehearsed
 from judge.proof.cache import Cache, NoCache
+from judge.proof.drawn import charts_case
 from judge.proof.evidence import Evidence, Tally
 from judge.proof.generated import generate
 from judge.proof.lint import lint
@@ -225,6 +226,7 @@ class _Asked:
                 *self._stability_cases(),
                 boxed.time_case(places, references),
                 *lint(problem, self.checks),
+                charts_case(places, references[0].charts),
             ],
             matrix=rehearsed.kill_matrix(self._counting_checks, problem.mutants, mutants),
             made=made,
