@@ -19,6 +19,7 @@ NEED = load_problem(PROBLEMS / "l5-1-attention")
 WITH_EXAMPLES = load_problem(PROBLEMS / "mha-numpy")
 WITH_RULES = load_problem(PROBLEMS / "mha-module")
 OWN = "tests/test_own.py"
+ACCEPTED_SUITE = PROBLEMS / CHAPTER.slug / "suites" / "accepted" / "good.py"
 GRADED_MS = 3 * JUDGED_MS  # every test on every right and wrong solution
 # Notices keys taken from the wrong side, and nothing else.
 SUITE = """\
@@ -185,6 +186,22 @@ def test_own_tests_are_graded_by_what_they_notice(desk: Desk) -> None:
     bench.open_file(CHAPTER.main_file)
     bench.results.get_by_role("button", name=re.compile(r"test_own\.py, line \d+")).click()
     expect(bench.tab_of_editor(OWN)).to_be_focused()
+
+
+def test_a_chapter_is_solved_by_a_solution_and_tests_without_a_reload(page: Page) -> None:
+    bench = opened(page, CHAPTER)
+    page.get_by_role("switch", name="Judge on top of the reference").check()
+    bench.write(reference(CHAPTER), CHAPTER.main_file)
+    bench.submit()
+    bench.require_verdict("Accepted")
+    expect(bench.results).to_contain_text("when your own tests are accepted as well")
+    bench.open_file(OWN)
+    bench.write(ACCEPTED_SUITE.read_text(), OWN)
+    page.get_by_role("button", name="Grade tests").click()
+    expect(bench.verdict).to_contain_text("Your tests are accepted", timeout=GRADED_MS)
+    expect(bench.results).to_contain_text("The editorial and the reference are open now.")
+    expect(bench.results).not_to_contain_text("as well")
+    expect(bench.tab_of_editor(OWN)).to_contain_text("def test_")
 
 
 def test_more_files_of_tests_can_be_added_renamed_and_removed(page: Page) -> None:

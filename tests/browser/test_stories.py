@@ -62,6 +62,7 @@ def test_from_the_catalogue_to_an_accepted_submission(page: Page) -> None:
     bench.require_verdict("All examples pass")
     bench.submit()
     bench.require_passed()
+    expect(bench.results).to_contain_text("The editorial and the reference are open now.")
     expect(hints.get_by_role("heading", name="Reference")).to_be_visible()
     charts = bench.results.get_by_role("figure")
     expect(charts.first.get_by_role("img")).to_be_visible()

@@ -75,7 +75,14 @@ export function ExercisePage({ slug }: { slug: string }) {
     case "away":
       return <Away sentence={loading.sentence} onRetry={retry} />;
     case "ready":
-      return <Exercise problem={loading.problem} catalogue={catalogue} author={author} />;
+      return (
+        <Exercise
+          problem={loading.problem}
+          catalogue={catalogue}
+          author={author}
+          onJudged={retry}
+        />
+      );
   }
 }
 
@@ -105,11 +112,17 @@ interface ExerciseProps {
   catalogue: Catalogue | null;
   /** In `judge dev` only. */
   author: Author | null;
+  /** A submission has its verdict: how far the student has come is to be read again. */
+  onJudged: () => void;
 }
 
-function Exercise({ problem, catalogue, author }: ExerciseProps) {
+function Exercise({ problem, catalogue, author, onJudged }: ExerciseProps) {
   const judging = useJudging(problem);
   const view = judging.view.value;
+  const finished = judging.finished.value;
+  useEffect(() => {
+    if (finished > 0) onJudged();
+  }, [finished, onJudged]);
   const editor = useRef<EditorHandle>(null);
   const reading = useRef<HTMLDivElement>(null);
   const narrow = useMedia(NARROW);
@@ -267,14 +280,14 @@ function Exercise({ problem, catalogue, author }: ExerciseProps) {
               )}
               {id === "hints" && active === id && (
                 <Boundary what="The hints">
-                  <HintsTab problem={problem} finished={judging.finished.value} />
+                  <HintsTab problem={problem} finished={finished} />
                 </Boundary>
               )}
               {id === "history" && active === id && (
                 <Boundary what="The history">
                   <HistoryTab
                     problem={problem}
-                    finished={judging.finished.value}
+                    finished={finished}
                     openId={view?.id ?? null}
                     current={() => ({ ...editor.current?.files(), ...editor.current?.tests() })}
                     onOpen={(submission) => {

@@ -23,6 +23,15 @@ test("what has been read is shown as it is", () => {
   expect(steady(page("ready"), page("failed", [])).tiers[0]?.checks).toEqual([]);
 });
 
+test("what is as it was is the very same object", () => {
+  const before = page("ready");
+  const progress = { state: "solved" as const, submissions: 1 };
+  const shown = steady(before, { ...page("ready"), progress });
+  expect(shown.progress).toBe(progress);
+  expect(shown.preview).toBe(before.preview);
+  expect(shown.tiers).toBe(before.tiers);
+});
+
 test("another exercise takes nothing over", () => {
   expect(steady(page("ready"), page("pending", [], "triple")).preview.state).toBe("pending");
 });

@@ -1,9 +1,25 @@
-/** A newer version of an exercise before a worker has read it: nothing jumps that need not. */
+/** An exercise that was read again: nothing jumps, or is drawn anew, that need not be. */
 import type { ProblemPage } from "../api/types";
 
-/** The newer page; with checks and charts of the one before until its own have come. */
+/**
+ * The newer page. What it says as the one before did is the very same object; checks and charts are
+ * of the one before until a worker has read its own.
+ */
 export function steady(before: ProblemPage, now: ProblemPage): ProblemPage {
-  if (before.slug !== now.slug || now.preview.state !== "pending") return now;
+  return before.slug === now.slug ? sameWhereEqual(before, whole(before, now)) : now;
+}
+
+function sameWhereEqual(before: ProblemPage, now: ProblemPage): ProblemPage {
+  const old = new Map<string, unknown>(Object.entries(before));
+  const parts = Object.entries(now).map(([name, part]) => {
+    const isEqual = JSON.stringify(old.get(name)) === JSON.stringify(part);
+    return [name, isEqual ? old.get(name) : part];
+  });
+  return Object.fromEntries(parts) as ProblemPage;
+}
+
+function whole(before: ProblemPage, now: ProblemPage): ProblemPage {
+  if (now.preview.state !== "pending") return now;
   const checksOf = (id: string) => before.tiers.find((tier) => tier.id === id)?.checks ?? [];
   return {
     ...now,

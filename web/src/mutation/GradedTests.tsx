@@ -1,5 +1,7 @@
 import "./GradedTests.css";
 
+import type { ComponentChildren } from "preact";
+
 import type { CheckResult, Frame } from "../api/types";
 import { type JudgingView, OWN_TEST, OWN_TESTS } from "../judging/view";
 import { isFailing } from "../verdict/selection";
@@ -14,10 +16,12 @@ import { TriedSoFar } from "./TriedSoFar";
 interface Props {
   view: JudgingView;
   onReveal: (frame: Frame) => void;
+  /** What follows from their grade. */
+  children: ComponentChildren;
 }
 
 /** A student's own tests, judged: on right solutions, then on wrong ones. */
-export function GradedTests({ view, onReveal }: Props) {
+export function GradedTests({ view, onReveal, children }: Props) {
   const { mutation } = view;
   const tier = view.tiers.find(({ id }) => id === OWN_TESTS.id);
   // What is said of all tests together is told below, once they have a grade.
@@ -27,6 +31,7 @@ export function GradedTests({ view, onReveal }: Props) {
   return (
     <div class="graded-tests">
       <Outcomes checks={checks} onReveal={onReveal} />
+      {children}
       {view.phase !== "finished" && <TriedSoFar tried={view.tried} />}
       {mutation && mutation.mutants.length > 0 && (
         <section class="graded-tests-part" aria-labelledby="graded-tests-mutants">

@@ -1,6 +1,6 @@
 import "./Results.css";
 
-import type { ComponentChildren } from "preact";
+import { type ComponentChildren, Fragment } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
 import type { Frame, OwnTestsCard, ProblemPage } from "../api/types";
@@ -17,7 +17,7 @@ import { Printed } from "./Printed";
 import { isFailing, shownTier } from "./selection";
 import { TierPanel } from "./TierPanel";
 import { TierRail } from "./TierRail";
-import { checkCounts } from "./words";
+import { afterwards, checkCounts } from "./words";
 
 /** A check that was asked for elsewhere, in a tier of the submission that is shown. */
 export interface AskedCheck {
@@ -46,17 +46,19 @@ export function Results(props: ResultsProps) {
       <Announcer view={view} />
       {view === null && <Nothing problem={problem} />}
       {view && <Headline view={view}>{children}</Headline>}
-      {view && <OtherHalf problem={problem} view={view} />}
-      {view && <Opened problem={problem} view={view} onSolution={onSolution} />}
       {view && isScratch(view) && <Scratch view={view} onReveal={onReveal} />}
       {view && !isScratch(view) && view.kind === "tests" && (
         <>
-          <GradedTests view={view} onReveal={onReveal} />
+          <GradedTests view={view} onReveal={onReveal}>
+            <Afterwards problem={problem} view={view} onSolution={onSolution} />
+          </GradedTests>
           <Rest problem={problem} view={view} />
         </>
       )}
       {view && !isScratch(view) && view.kind !== "tests" && (
-        <Judged problem={problem} view={view} asked={asked} onReveal={onReveal} />
+        <Judged problem={problem} view={view} asked={asked} onReveal={onReveal}>
+          <Afterwards problem={problem} view={view} onSolution={onSolution} />
+        </Judged>
       )}
     </section>
   );
@@ -100,37 +102,39 @@ function gradingWords({ mutants, threshold, must_kill: mustKill }: OwnTestsCard)
   );
 }
 
-/** Where an exercise takes tests too, one of the two alone does not solve it. */
-function OtherHalf({ problem, view }: { problem: ProblemPage; view: JudgingView }) {
-  const { own_tests: own, progress } = problem;
-  if (own === null || view.verdict !== "AC" || progress.state === "solved") return null;
-  if (view.kind === "submit" && progress.tests !== "passed") {
-    return (
-      <p class="results-note">The exercise is solved when your own tests are accepted as well.</p>
-    );
-  }
-  return view.kind === "tests" ? (
-    <p class="results-note">The exercise is solved once a submission is accepted as well.</p>
-  ) : null;
-}
-
-/** What an accepted submission opens. */
-function Opened({
+/**
+ * What an accepted submission opens. Where an exercise takes tests too, one of the two alone does
+ * not solve it. It stands below what is looked at while judging goes on, which so stays in its place.
+ */
+function Afterwards({
   problem,
   view,
   onSolution,
 }: Pick<ResultsProps, "problem" | "onSolution"> & { view: JudgingView }) {
-  if (view.verdict !== "AC" || view.kind === "run" || problem.progress.state !== "solved") {
-    return null;
+  switch (afterwards(problem, view)) {
+    case null:
+      return null;
+    case "unknown":
+      // Its place is kept.
+      return <p class="results-note" />;
+    case "tests":
+      return (
+        <p class="results-note">The exercise is solved when your own tests are accepted as well.</p>
+      );
+    case "solution":
+      return (
+        <p class="results-note">The exercise is solved once a submission is accepted as well.</p>
+      );
+    case "opened":
+      return (
+        <p class="results-note">
+          The editorial and the reference are open now.{" "}
+          <button type="button" class="link" onClick={onSolution}>
+            Read them
+          </button>
+        </p>
+      );
   }
-  return (
-    <p class="results-note">
-      The editorial and the reference are open now.{" "}
-      <button type="button" class="link" onClick={onSolution}>
-        Read them
-      </button>
-    </p>
-  );
 }
 
 interface JudgedProps {
@@ -138,9 +142,11 @@ interface JudgedProps {
   view: JudgingView;
   asked: AskedCheck | null;
   onReveal: (frame: Frame) => void;
+  /** What follows from it. */
+  children: ComponentChildren;
 }
 
-function Judged({ problem, view, asked, onReveal }: JudgedProps) {
+function Judged({ problem, view, asked, onReveal, children }: JudgedProps) {
   // A choice holds for the submission it was made at.
   const [choice, setChoice] = useState<{ submission: string | null; tier: string } | null>(null);
   const isChosen = choice !== null && choice.submission === view.id;
@@ -170,6 +176,7 @@ function Judged({ problem, view, asked, onReveal }: JudgedProps) {
           }}
         />
       )}
+      <Fragment key="afterwards">{children}</Fragment>
       {isChartFirst && charts}
       {tier && (
         <TierPanel key="panel" problem={problem} view={view} tier={tier} onReveal={onReveal} />

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 
-import type { CheckResult, Mutation, Verdict } from "../api/types";
+import type { CheckResult, Mutation, OwnTestsCard, Progress, Verdict } from "../api/types";
 import type { JudgingView, TierView } from "../judging/view";
 import { aligned, alignedTogether, shortened } from "./align";
 import { failingTier, firstFailing, shownTier } from "./selection";
-import { headline, limitOf, skipReason, statements, tileState } from "./words";
+import { afterwards, headline, limitOf, skipReason, statements, tileState } from "./words";
 
 const LIMITS = {
   wall_s: 10,
@@ -190,6 +190,41 @@ describe("the headline", () => {
     const files = { "scratch.py": "" };
     const { title, code, facts } = headline(view({ kind: "run", files, verdict: "AC" }));
     expect([title, code, ...facts]).toEqual(["The scratch file ran to its end", null, "in 0.34 s"]);
+  });
+});
+
+describe("what follows from an accepted submission", () => {
+  const OWN: OwnTestsCard = { imports: [], mutants: 9, must_kill: 2, threshold: 0.8 };
+  const follows = (
+    kind: JudgingView["kind"],
+    own: OwnTestsCard | null,
+    progress: Partial<Progress>,
+    verdict: Verdict = "AC",
+  ) =>
+    afterwards(
+      { own_tests: own, progress: { state: "failed", submissions: 1, ...progress } },
+      view({ kind, verdict }),
+    );
+
+  test("is known when the exercise was read again", () => {
+    expect(follows("submit", null, { state: "untouched", submissions: 0 })).toBe("unknown");
+    expect(follows("submit", null, { state: "solved" })).toBe("opened");
+  });
+
+  test("is the other half where tests are taken too, until that is accepted as well", () => {
+    expect(follows("submit", OWN, { tests: "untouched" })).toBe("tests");
+    expect(follows("tests", OWN, { tests: "passed" })).toBe("solution");
+    expect(follows("tests", OWN, { tests: "passed", state: "solved" })).toBe("opened");
+  });
+
+  test("does not deny the half that may be done already", () => {
+    expect(follows("tests", OWN, { tests: "failed" })).toBe("unknown");
+    expect(follows("submit", OWN, { tests: "passed" })).toBe("unknown");
+  });
+
+  test("is nothing of a run, and of what is rejected", () => {
+    expect(follows("run", null, { state: "solved" })).toBeNull();
+    expect(follows("submit", null, { state: "solved" }, "WA")).toBeNull();
   });
 });
 

@@ -182,6 +182,26 @@ export function limitOf(verdict: Verdict, limits: Limits | null): string[] {
   return [];
 }
 
+// --- afterwards -----------------------------------------------------------------------------------
+
+/**
+ * "opened": the editorial and the reference. "tests", "solution": what is still to be accepted.
+ * "unknown": the exercise was not read again yet, and its progress does not count this one.
+ */
+type Afterwards = "opened" | "tests" | "solution" | "unknown";
+
+/** What follows from an accepted submission; null where nothing was accepted. */
+export function afterwards(
+  { own_tests: own, progress }: Pick<ProblemPage, "own_tests" | "progress">,
+  { kind, verdict }: JudgingView,
+): Afterwards | null {
+  if (verdict !== "AC" || kind === "run") return null;
+  if (progress.state === "solved") return "opened";
+  const arePassed = progress.tests === "passed";
+  if (kind === "tests") return arePassed ? "solution" : "unknown";
+  return own === null || arePassed ? "unknown" : "tests";
+}
+
 // --- tiers ----------------------------------------------------------------------------------------
 
 /** "T1 Oracle". */
