@@ -20,6 +20,10 @@ def test_an_endless_loop_ends_and_the_editor_lives(desk: Desk) -> None:
     bench = Workbench(page).open()
     bench.write(ENDLESS)
     bench.submit()
+    submit = page.get_by_role("button", name="Submit").first
+    expect(submit).to_have_attribute("aria-disabled", "true")
+    submit.hover()
+    expect(submit).to_have_css("background-color", "rgba(0, 0, 0, 0)")  # its words can be read
     bench.write("# typed while it is judged\n" + ENDLESS)
     bench.require_text("typed while it is judged")
     bench.require_verdict("Time limit exceeded")
