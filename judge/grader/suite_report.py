@@ -7,6 +7,7 @@ title, its whole name, or the difference it makes in the code would be the test'
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 
 from pydantic import JsonValue
@@ -41,6 +42,9 @@ _NO_TESTS = (
     "No tests were found. A test is a function whose name begins with `test_`, in a file such as "
     "tests/test_own.py."
 )
+# Where pytest leaves something out it names an option, which a student cannot give.
+_ADVICE_LINES = ("...Full output truncated", "Use -v to get more diff")
+_ADVICE = re.compile(r", use -vv? to show$", re.MULTILINE)
 _NO_MEMORY = "This test ran out of memory."
 
 _CHART_TITLE = "Which test notices which mistake"
@@ -158,10 +162,16 @@ def _flaky(names: Iterable[str], references: Sequence[Trial]) -> list[str]:
 
 def _said(failure: Failure) -> str:
     """What a test raised; of an assert that failed, what it says."""
-    message = printable(failure.message, MAX_SAID)
+    message = printable(_without_advice(failure.message), MAX_SAID)
     if "AssertionError" in (failure.kind, *failure.bases) or failure.kind == "Failed":
         return message or "An assert failed."
     return f"{one_line(failure.kind)}: {message}".removesuffix(": ")
+
+
+def _without_advice(message: str) -> str:
+    """What pytest says of an assert, but for how to be shown more."""
+    lines = _ADVICE.sub("", message).split("\n")
+    return "\n".join(line for line in lines if not line.lstrip().startswith(_ADVICE_LINES)).rstrip()
 
 
 # --- the grade ----------------------------------------------------------------------------------

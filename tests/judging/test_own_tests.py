@@ -223,6 +223,25 @@ def test_tests_that_fail_on_the_reference_are_refused_with_their_own_line(
     assert [check.verdict for check in checks(result).values()] == [*[Verdict.AC] * 4, Verdict.WA]
 
 
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("[double(1)] * 40 == list(range(40))", "At index 0 diff: 2 != 0"),
+        ("{i: double(i) for i in range(40)} == {}", "Left contains 40 more items:"),
+        ("{0: 0, 1: double(1)} == {0: 0, 1: 1}", "Omitting 1 identical items"),
+        ("'x' * 99 + str(double(1)) == 'x' * 99", "identical leading characters in diff"),
+    ],
+)
+def test_what_pytest_leaves_out_is_told_without_an_option_nobody_can_give(
+    warm_judge: Judge, tmp_path: Path, wrong: str, said: str
+) -> None:
+    source = f"{GOOD}\ndef test_wrong():\n    assert {wrong}\n"
+    result = grade(warm_judge, own_problem(tmp_path), source)
+    message = checks(result)["test_own::test_wrong"].message
+    assert said in message
+    assert "-v" not in message
+
+
 def test_tests_that_insist_on_one_way_of_writing_it_are_refused(
     warm_judge: Judge, tmp_path: Path
 ) -> None:

@@ -48,13 +48,26 @@ function Failed({ check, onReveal }: { check: CheckResult; onReveal: (frame: Fra
           {check.kind === OWN_TEST ? <code>{check.title}</code> : <Coded text={check.title} />}
         </span>
       </p>
-      {check.message && (
-        <p class="outcomes-message">
-          <Coded text={check.message} />
-        </p>
-      )}
+      {check.message && <Message check={check} />}
       <Frames frames={check.detail?.frames ?? []} onReveal={onReveal} />
     </div>
+  );
+}
+
+/** The judge's sentence; below it what the test said, whose columns stand as pytest set them. */
+function Message({ check }: { check: CheckResult }) {
+  const [sentence = "", ...said] = check.message.split("\n");
+  if (check.kind !== OWN_TEST)
+    return (
+      <p class="outcomes-message">
+        <Coded text={check.message} />
+      </p>
+    );
+  return (
+    <>
+      <p class="outcomes-message">{sentence}</p>
+      {said.length > 0 && <pre class="outcomes-said">{said.join("\n")}</pre>}
+    </>
   );
 }
 
