@@ -13,7 +13,9 @@ export function Score({ score, threshold }: { score: number; threshold: number }
     >
       <span class="score-value">{percent(score)}</span>
       <span class="score-bar">
-        <span class="score-fill" style={{ width: `${score * 100}%` }} />
+        <span class="score-track">
+          <span class="score-fill" style={{ width: `${score * 100}%` }} />
+        </span>
         <span class="score-threshold" style={{ left: `${threshold * 100}%` }}>
           <span class="score-needed">{percent(threshold)} needed</span>
         </span>
