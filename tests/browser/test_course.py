@@ -111,6 +111,10 @@ def test_an_example_runs_after_ones_own_code(page: Page) -> None:
     bench.write("def multi_head_attention(X, *matrices, num_heads):\n    return X.nothing\n")
     run.click()
     expect(examples).to_contain_text("AttributeError", timeout=JUDGED_MS)
+    # The editor does not hold the example: its line is told, and leads nowhere.
+    for place in (examples, bench.results):
+        expect(place).to_contain_text(re.compile(r"The example, line \d"))
+        expect(place.get_by_role("button", name=re.compile(r", line \d"))).to_have_count(1)
     examples.get_by_role("button", name=f"{WITH_EXAMPLES.main_file}, line 2").click()
     expect(bench.tab_of_editor(WITH_EXAMPLES.main_file)).to_be_focused()
 

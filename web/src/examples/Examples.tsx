@@ -65,7 +65,7 @@ function Example({ example, view, busy, onRun, onReveal }: ExampleProps) {
       {run?.state === "finished" && run.fault && (
         <div class="example-fault">
           <p>{run.fault.words}</p>
-          <Frames frames={run.fault.frames} onReveal={onReveal} />
+          <Frames frames={run.fault.frames} isExample onReveal={onReveal} />
         </div>
       )}
       {example.reasoning_html !== "" && (

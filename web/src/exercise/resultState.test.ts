@@ -23,6 +23,11 @@ test("each phase on the way has words of its own", () => {
   expect(new Set(words).size).toBe(phases.length);
 });
 
+test("what the judge does not have is told as the results tell it", () => {
+  const words = (id: string | null) => resultState({ ...view("refused"), id })?.words;
+  expect([words(null), words("a")]).toEqual(["Not taken", "Not found"]);
+});
+
 test("a finished one is accepted, or failed at its first failing tier", () => {
   expect(resultState(view("finished", "AC"))).toEqual({
     icon: "pass",

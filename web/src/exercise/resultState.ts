@@ -3,6 +3,7 @@ import { isScratch, type JudgingView } from "../judging/view";
 import type { IconName } from "../parts/Icon";
 import { type Tone, VERDICTS } from "../parts/verdicts";
 import { failingTier } from "../verdict/selection";
+import { refusedWords } from "../verdict/words";
 
 export interface ResultState {
   icon: IconName;
@@ -22,7 +23,7 @@ export function resultState(view: JudgingView | null): ResultState | null {
     case "unsent":
       return { icon: "limit", words: "Not sent yet", tone: "limit" };
     case "refused":
-      return { icon: "limit", words: "Not taken", tone: "limit" };
+      return { icon: "limit", words: refusedWords(view), tone: "limit" };
     case "queued":
       return { icon: "waiting", words: "Queued", tone: null };
     case "judging":

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 
 import type { Chart, CheckResult, Mutation, Result, StreamEvent, Verdict } from "../api/types";
 import { type Action, type Plan, reduce } from "./reducer";
-import type { JudgingView } from "./view";
+import { isExample, type JudgingView } from "./view";
 
 const LIMITS = {
   wall_s: 10,
@@ -16,6 +16,7 @@ const card = (id: string) => ({ id, title: "", kind: "oracle", why: "" });
 
 const PLAN: Plan = {
   slug: "softmax",
+  examples: [],
   tiers: [
     {
       id: "T0",
@@ -157,6 +158,14 @@ describe("before the first event", () => {
     const plan = { ...PLAN, tiers: PLAN.tiers.map((each) => ({ ...each, checks: [] })) };
     const view = after({ ...sending, plan, kind: "run" });
     expect(view.tiers.map((each) => each.total)).toEqual([0, 1, 0]);
+  });
+
+  test("a run is of an example when that is its scratch file", () => {
+    const example = { title: "", code: "print(1)", output: "1", reasoning_html: "" };
+    const plan = { ...PLAN, examples: [example] };
+    const run = (code: string) =>
+      isExample(after({ ...sending, plan, kind: "run", files: { "scratch.py": code } }));
+    expect([run("print(1)"), run("print(2)")]).toEqual([true, false]);
   });
 
   test("a scratch run has no tiers", () => {

@@ -29,8 +29,8 @@ import {
   type Wait,
 } from "./view";
 
-/** What the rail needs to know of an exercise. */
-export type Plan = Pick<ProblemPage, "slug" | "tiers">;
+/** What has to be known of an exercise: the shape of its rail, and what runs may be of. */
+export type Plan = Pick<ProblemPage, "slug" | "tiers" | "examples">;
 
 export type Action =
   | { type: "opening"; plan: Plan; id: string; kind: Kind }
@@ -95,6 +95,7 @@ function blank(plan: Plan, kind: Kind, files: Record<string, string>): JudgingVi
     id: null,
     problem: plan.slug,
     kind,
+    examples: plan.examples.map(({ code }) => code),
     files,
     phase: "sending",
     refusal: null,

@@ -13,7 +13,7 @@ vi.hoisted(() => {
   vi.stubGlobal("location", { origin: "http://judge" });
 });
 
-const PLAN: Plan = { slug: "softmax", tiers: [] };
+const PLAN: Plan = { slug: "softmax", tiers: [], examples: [] };
 const FILES = { "solution.py": "pass" };
 const FINISHED: StreamEvent = {
   type: "finished",

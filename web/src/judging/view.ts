@@ -69,6 +69,8 @@ export interface JudgingView {
   id: string | null;
   problem: string;
   kind: Kind;
+  /** The code of the exercise's examples: a run may be of one of them. */
+  examples: readonly string[];
   /** What was sent, by file name: results are about this text, not about the editor's. */
   files: Record<string, string>;
   phase: Phase;
@@ -109,3 +111,7 @@ export const OWN_TESTS = { id: "tests", title: "Your tests" };
 export const OWN_TEST = "test";
 
 export const isScratch = (view: JudgingView): boolean => SCRATCH_FILE in view.files;
+
+/** Whether its scratch file is one of the exercise's examples, which the editor does not hold. */
+export const isExample = ({ files, examples }: JudgingView): boolean =>
+  examples.some((code) => code === files[SCRATCH_FILE]);

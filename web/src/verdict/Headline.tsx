@@ -6,7 +6,7 @@ import { isScratch, type JudgingView } from "../judging/view";
 import { Icon } from "../parts/Icon";
 import { VERDICTS } from "../parts/verdicts";
 import { Countdown } from "./Countdown";
-import { headline } from "./words";
+import { headline, scratchName } from "./words";
 
 interface Props {
   view: JudgingView;
@@ -21,13 +21,18 @@ export function Headline({ view, children }: Props) {
     <header class={`headline headline-${tone ?? "none"}`}>
       <p class="headline-line">
         <Icon name={icon} />
-        <strong class="headline-title">{title}</strong>
-        {code && (
-          <abbr class="headline-code" title={VERDICTS[code].words}>
-            {code}
-          </abbr>
-        )}
-        {facts.length > 0 && <span class="headline-facts">{facts.join("\u00a0· ")}</span>}
+        <span class="headline-words">
+          <strong class="headline-title">{title}</strong>
+          {code && (
+            <>
+              {"\u00a0"}
+              <abbr class="headline-code" title={VERDICTS[code].words}>
+                {code}
+              </abbr>
+            </>
+          )}{" "}
+          {facts.length > 0 && <span class="headline-facts">{facts.join("\u00a0· ")}</span>}
+        </span>
       </p>
       {explanation !== null && (
         <p class="headline-explanation">
@@ -44,7 +49,7 @@ export function Headline({ view, children }: Props) {
 
 const runWords = (view: JudgingView): string =>
   isScratch(view)
-    ? "The scratch file after your solution. No checks, not in your history."
+    ? `The ${scratchName(view)} after your solution. No checks, not in your history.`
     : "Examples only, not in your history.";
 
 function RetryWords({ view }: { view: JudgingView }) {

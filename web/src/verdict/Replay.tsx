@@ -29,14 +29,16 @@ export function Replay({ problem, seed }: Props) {
     };
   }, [done]);
   if (seed === null) return <div class="replay" />;
-  const text = replayCommand(problem, seed);
+  const [what, seeded] = replayCommand(problem, seed);
   const copy = async () => {
-    setDone((await copied(text)) ? "Copied" : selected(command.current));
+    setDone((await copied(`${what} ${seeded}`)) ? "Copied" : selected(command.current));
   };
   return (
     <div class="replay">
       <span class="replay-title">Replay</span>
-      <code ref={command}>{text}</code>
+      <code ref={command}>
+        {what} <span class="replay-seed">{seeded}</span>
+      </code>
       <button type="button" class="button plain" onClick={() => void copy()}>
         <Icon name="copy" />
         <span aria-live="polite">{done ?? "Copy"}</span>
@@ -45,10 +47,11 @@ export function Replay({ problem, seed }: Props) {
   );
 }
 
-/** Several files are judged as the folder they are in. */
-function replayCommand({ slug, files }: ProblemPage, seed: number): string {
+/** Several files are judged as the folder they are in. The option stays in one line. */
+function replayCommand({ slug, files }: ProblemPage, seed: number): [string, string] {
   const [only, ...more] = files.map((file) => file.name);
-  return `judge run ${slug} ${more.length === 0 && only !== undefined ? only : "."} --seed ${seed}`;
+  const place = more.length === 0 && only !== undefined ? only : ".";
+  return [`judge run ${slug} ${place}`, `--seed ${seed}`];
 }
 
 function selected(element: HTMLElement | null): string {

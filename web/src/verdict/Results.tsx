@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 
 import type { Frame, OwnTestsCard, ProblemPage } from "../api/types";
 import { Charts } from "../charts/Charts";
-import { isScratch, type JudgingView } from "../judging/view";
+import { isExample, isScratch, type JudgingView } from "../judging/view";
 import { GradedTests } from "../mutation/GradedTests";
 import { counted, percent } from "../parts/amounts";
 import { goToCheck } from "../parts/checkPlace";
@@ -47,7 +47,7 @@ export function Results(props: ResultsProps) {
       {view === null && <Nothing problem={problem} />}
       {view && <Headline view={view}>{children}</Headline>}
       {view && isScratch(view) && <Scratch view={view} onReveal={onReveal} />}
-      {view && !isScratch(view) && view.kind === "tests" && (
+      {view && isJudged(view) && view.kind === "tests" && (
         <>
           <GradedTests view={view} onReveal={onReveal}>
             <Afterwards problem={problem} view={view} onSolution={onSolution} />
@@ -55,7 +55,7 @@ export function Results(props: ResultsProps) {
           <Rest problem={problem} view={view} />
         </>
       )}
-      {view && !isScratch(view) && view.kind !== "tests" && (
+      {view && isJudged(view) && view.kind !== "tests" && (
         <Judged problem={problem} view={view} asked={asked} onReveal={onReveal}>
           <Afterwards problem={problem} view={view} onSolution={onSolution} />
         </Judged>
@@ -63,6 +63,9 @@ export function Results(props: ResultsProps) {
     </section>
   );
 }
+
+/** Whether there are checks to show, or will be. */
+const isJudged = (view: JudgingView): boolean => view.phase !== "refused" && !isScratch(view);
 
 /** Before the first submission. */
 function Nothing({ problem }: { problem: ProblemPage }) {
@@ -239,7 +242,11 @@ function Scratch({ view, onReveal }: Pick<JudgedProps, "view" | "onReveal">) {
       {stops.map((stop) => (
         <div key={stop.id} class="results-stop">
           <p>{stop.message || VERDICTS[stop.verdict].words}</p>
-          <Frames frames={stop.detail?.frames ?? []} onReveal={onReveal} />
+          <Frames
+            frames={stop.detail?.frames ?? []}
+            isExample={isExample(view)}
+            onReveal={onReveal}
+          />
         </div>
       ))}
       {view.output && <Printed output={view.output} />}

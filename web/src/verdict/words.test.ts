@@ -43,6 +43,7 @@ const view = (parts: Partial<JudgingView>): JudgingView => ({
   id: "a",
   problem: "softmax",
   kind: "submit",
+  examples: [],
   files: { "solution.py": "" },
   phase: "finished",
   refusal: null,
@@ -103,6 +104,15 @@ describe("the headline", () => {
   test("of a run has no score", () => {
     const { title, facts } = headline(view({ kind: "run", verdict: "AC", score: 1 }));
     expect([title, ...facts]).toEqual(["All examples pass", "ran for 0.34 s"]);
+  });
+
+  test("of a run of an example does not speak of the scratch file", () => {
+    const files = { "solution.py": "", "scratch.py": "print(1)" };
+    const title = (examples: string[], phase: JudgingView["phase"]) =>
+      headline(view({ kind: "run", verdict: "AC", phase, files, examples })).title;
+    expect(title(["print(1)"], "finished")).toBe("The example ran to its end");
+    expect(title(["print(1)"], "judging")).toBe("Running the example");
+    expect(title(["print(2)"], "finished")).toBe("The scratch file ran to its end");
   });
 
   test("of a run that fails speaks of examples", () => {

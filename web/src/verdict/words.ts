@@ -1,7 +1,14 @@
 /** What the results pane says of a submission as a whole, at every moment of it. */
 import type { Limits, ProblemPage, TierToPass, Verdict } from "../api/types";
 import { examples } from "../judging/reducer";
-import { isScratch, type JudgingView, OWN_TEST, OWN_TESTS, type TierView } from "../judging/view";
+import {
+  isExample,
+  isScratch,
+  type JudgingView,
+  OWN_TEST,
+  OWN_TESTS,
+  type TierView,
+} from "../judging/view";
 import { bytes, counted, percent, roughly, seconds } from "../parts/amounts";
 import type { IconName } from "../parts/Icon";
 import { type Tone, VERDICTS } from "../parts/verdicts";
@@ -35,7 +42,7 @@ export function headline(view: JudgingView): Headline {
     case "unsent":
       return halted("Not sent yet", view);
     case "refused":
-      return halted(view.id === null ? "Not taken" : "Nothing to show", view);
+      return halted(refusedWords(view), view);
     case "queued":
       return underWay(
         "waiting",
@@ -73,6 +80,10 @@ const halted = (title: string, view: JudgingView): Headline => ({
   explanation: view.refusal && sentence(view.refusal.sentence, view.refusal.retryAtMs),
 });
 
+/** Of what was sent, and of what was asked for. */
+export const refusedWords = ({ id }: JudgingView): string =>
+  id === null ? "Not taken" : "Not found";
+
 /** How long it takes is counted down beside it; the judge's own number would stand still. */
 const sentence = (words: string, retryAtMs: number | null): string =>
   retryAtMs === null ? words : words.replace(/ [^.]*\d+ s\.$/, "");
@@ -93,7 +104,7 @@ function place(view: JudgingView): string[] {
 }
 
 function judging(view: JudgingView): string {
-  if (isScratch(view)) return "Running the scratch file";
+  if (isScratch(view)) return `Running the ${scratchName(view)}`;
   if (view.kind === "tests") return "Grading your tests";
   const running = view.tiers.find((tier) => tier.phase === "running");
   return running ? `Judging ${name(running)}` : "Judging";
@@ -122,6 +133,10 @@ function finished(view: JudgingView, verdict: Verdict): Headline {
   };
 }
 
+/** What ran after the solution. */
+export const scratchName = (view: JudgingView): string =>
+  isExample(view) ? "example" : "scratch file";
+
 const tookWords = (view: JudgingView, verdict: Verdict): string => {
   if (!isTrial(view)) return "judged in";
   return isScratch(view) && verdict === "AC" ? "in" : "ran for";
@@ -136,7 +151,7 @@ function verdictTitle(view: JudgingView, verdict: Verdict): string {
   if (verdict === "RV") return "Rejected: a rule of the exercise is broken";
   if (view.kind === "tests") return testsTitle(view, verdict);
   if (verdict === "CE") return isUncompiled(view) ? "Does not compile" : "Cannot be imported";
-  if (isScratch(view)) return verdict === "AC" ? "The scratch file ran to its end" : words;
+  if (isScratch(view)) return verdict === "AC" ? `The ${scratchName(view)} ran to its end` : words;
   if (verdict === "AC") return isTrial(view) ? "All examples pass" : words;
   const tier = failingTier(view);
   if (!tier) return words;
