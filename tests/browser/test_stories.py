@@ -33,6 +33,15 @@ LOADED_BEFORE = """
   .filter(({ startTime }) => startTime < editorAtMs)
   .map(({ transferSize }) => transferSize)
 """
+# Of the formulas within sentences: how many are held together with what follows them, and how many
+# have a mark behind them that could begin a line.
+HELD_AND_LOOSE = """
+[
+  document.querySelectorAll(".with-marks > .math.inline:first-child").length,
+  [...document.querySelectorAll(".math.inline")].filter((formula) =>
+    /^[,.;:!?)]/.test(formula.nextSibling?.data ?? "") && !formula.closest(".with-marks")).length,
+]
+"""
 SCRATCH = """\
 shape = merge_heads(torch.zeros(1, 2, 3, 4)).shape
 print("merged", tuple(shape))
@@ -263,6 +272,14 @@ def test_the_theme_can_be_chosen_and_stays(page: Page) -> None:
     assert shown_colours(page) == light
     theme.select_option("System")
     assert shown_colours(page) == dark
+
+
+def test_no_line_begins_with_the_mark_that_ends_a_formula(page: Page) -> None:
+    Workbench(page).open()
+    expect(page.locator(".statement .katex").first).to_be_visible()
+    held, loose = page.evaluate(HELD_AND_LOOSE)
+    assert held > 10
+    assert loose == 0
 
 
 def test_on_paper_are_all_charts_with_dark_words(page: Page) -> None:
