@@ -144,6 +144,7 @@ def test_where_a_need_is_unmet_the_reference_can_stand_in(page: Page, watch: Wat
     bench.submit()
     bench.require_verdict("Not taken")
     expect(bench.verdict).to_contain_text("is not passed yet")
+    expect(bench.results.get_by_role("tab")).to_have_count(0)  # no tier waits for anything
     switch = needs.get_by_role("switch", name="Judge on top of the reference")
     switch.check()
     bench.require_kept()
