@@ -20,7 +20,7 @@ from judge.results import Chart
 
 VEGA_LITE = "6.4"
 PNG_SCALE = 2.0
-REASON = 300  # characters of it; a specification may be quoted whole
+REASON_CHARS = 300  # a specification may be quoted whole
 OPTIONS: dict[str, Any] = {"vl_version": VEGA_LITE, "allowed_base_urls": []}
 # How a picture looks where its specification does not say. A picture is a file, whoever shows it:
 # it brings its own paper. The page has a theme of its own, in web/src/charts/theme.ts.
@@ -104,8 +104,9 @@ def _author_told(chart: Chart) -> Iterator[None]:
 
 def _reason(error: ValueError) -> str:
     """What the renderer says: after a line that says it failed, and before where in its code."""
-    first, *rest = str(error).splitlines()
-    return (rest[0] if first.endswith(":") and rest else first).removeprefix("Error: ")[:REASON]
+    first, *rest = str(error).splitlines() or ["no reason was given"]
+    said = rest[0] if first.endswith(":") and rest else first
+    return said.removeprefix("Error: ")[:REASON_CHARS]
 
 
 def write_charts(charts: Sequence[Chart], folder: Path, prefix: str) -> list[Path]:
@@ -142,7 +143,7 @@ def prepare_folder(folder: Path) -> None:
 def load_renderer() -> Any:
     """The renderer's module; raises `ChartsUnavailable`.
 
-    Imported on demand: it is optional, and 60 MB that no other command needs.
+    Imported on demand: it is optional, and 60 MB that most commands do not need.
     """
     try:
         import vl_convert  # noqa: PLC0415 - see above

@@ -44,7 +44,7 @@ _NO_TESTS = (
 )
 # Where pytest leaves something out it names an option, which a student cannot give.
 _ADVICE_LINES = ("...Full output truncated", "Use -v to get more diff")
-_ADVICE = re.compile(r", use -vv? to show$", re.MULTILINE)
+_ADVICE = re.compile(r", use -v\S*(?: to show)?(?:\.\.\.)?$", re.MULTILINE)  # also cut short
 _NO_MEMORY = "This test ran out of memory."
 
 _CHART_TITLE = "Which test notices which mistake"

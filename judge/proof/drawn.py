@@ -1,8 +1,11 @@
-"""Charts of the reference, drawn: what a student would see only when it is missing."""
+"""Charts that the reference's own run makes, drawn: a student would see only that one is missing.
+
+The preview, in which the numbers are called the reference's, is another run and not looked at.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from time import perf_counter
 
 from pydantic import JsonValue
@@ -12,12 +15,14 @@ from judge.proof.outcomes import Case, CaseKind, Finding
 from judge.proof.places import Place, Places
 from judge.results import Chart
 
-_DEFAULT_NAMES = {"key", "value", "density"}  # of what folds and densities make, where none is said
-_MAKE_ANY_NAME = {"pivot", "lookup", "flatten"}
+_NO_SPECIFICATION = ("data", "datasets", "usermeta")
+_REACHES_IN = set(".[\\")  # in a field's name: into a value
+_KEEPS_COLUMNS = {"filter", "sample"}
+_MAKES_OTHERS = {"pivot", "lookup", "flatten", "regression", "loess", "quantile", "impute"}
 
 
 def charts_case(places: Places, charts: Sequence[Chart]) -> Case:
-    """Every chart can be drawn, from columns that its table has."""
+    """Every chart can be drawn; that it draws columns of its table is advice."""
     start = perf_counter()
     findings, skipped = list[Finding](), ""
     try:
@@ -41,14 +46,13 @@ def _findings(place: Place, chart: Chart) -> Iterator[Finding]:
     except UndrawableChart as refused:
         yield place.finding(str(refused), "correct its `spec`, which is Vega-Lite")
         return
-    columns = {name for row in chart.table for name in row}
-    known = columns | _DEFAULT_NAMES | set(_made_names(chart.spec))
-    for field in dict.fromkeys(_fields(chart.spec)):
-        if field not in known and not _has_keys(chart.spec, _MAKE_ANY_NAME | {"data"}):
-            yield place.finding(
-                f"the chart {chart.id!r} draws the field {field!r}, which its table does not have",
-                f"name one of: {', '.join(sorted(columns))}",
-            )
+    columns = list(dict.fromkeys(name for row in chart.table for name in row))
+    for field in _unknown_fields(chart.spec, columns):
+        yield place.finding(
+            f"the chart {chart.id!r} draws the field {field!r}, which its table does not have",
+            f"name one of: {', '.join(columns)}",
+            advice=True,
+        )
 
 
 def _place(places: Places, chart: Chart) -> Place:
@@ -60,31 +64,54 @@ def _place(places: Places, chart: Chart) -> Place:
     return places.file(file, next(named, 1))
 
 
-def _fields(spec: JsonValue) -> Iterator[str]:
-    """The fields of encodings; those with dots or brackets reach into a value, and are let be."""
-    for name, value in _entries(spec):
-        if name == "field" and isinstance(value, str) and not set(value) & set(".[\\"):
-            yield value
+def _unknown_fields(spec: dict[str, JsonValue], columns: Sequence[str]) -> list[str]:
+    """Fields that neither the data nor a transform has; none where that cannot be told."""
+    known, parts = {*columns, *_columns_of(spec.get("data")), "*"}, list(_parts(spec))
+    transforms = [each for part in parts for each in _listed(part.get("transform", []))]
+    for transform in transforms:
+        made = _made_names(transform)
+        if made is None:
+            return []
+        known |= made
+    has_other_data = any(name in part for part in parts[1:] for name in _NO_SPECIFICATION)
+    if has_other_data or not columns:
+        return []
+    fields = (field for part in parts if isinstance(field := part.get("field"), str))
+    # Those with dots or brackets reach into a value.
+    return [
+        each for each in dict.fromkeys(fields) if each not in known and not set(each) & set(".[\\")
+    ]
 
 
-def _made_names(spec: JsonValue) -> Iterator[str]:
-    """What transforms call the columns that they make."""
-    for name, value in _entries(spec):
-        if name == "as":
-            yield from (each for each in _listed(value) if isinstance(each, str))
+def _made_names(transform: JsonValue) -> set[str] | None:
+    """The columns that a transform makes; None where that cannot be told."""
+    if not isinstance(transform, dict) or _MAKES_OTHERS & transform.keys():
+        return None
+    if _KEEPS_COLUMNS & transform.keys():
+        return set()
+    said = [each["as"] for each in _parts(transform) if "as" in each]
+    names = {name for each in said for name in _listed(each) if isinstance(name, str)}
+    # Two columns come of a bin, a stack or a unit of time, though one is named.
+    return {*names, *(f"{name}_end" for name in names)} if names else None
 
 
-def _has_keys(spec: JsonValue, names: set[str]) -> bool:
-    return any(name in names for name, _ in _entries(spec))
+def _columns_of(data: JsonValue) -> set[str]:
+    """The columns of inline data."""
+    values = data.get("values") if isinstance(data, dict) else None
+    rows = values if isinstance(values, list) else []
+    return {name for row in rows if isinstance(row, dict) for name in row}
 
 
-def _entries(spec: JsonValue) -> Iterator[tuple[str, JsonValue]]:
-    """Every key of every object in it, with its value."""
+def _parts(spec: JsonValue) -> Iterator[Mapping[str, JsonValue]]:
+    """A specification and every object in it, without those of data."""
     if isinstance(spec, dict):
-        yield from spec.items()
-    inside = spec.values() if isinstance(spec, dict) else spec if isinstance(spec, list) else ()
-    for value in inside:
-        yield from _entries(value)
+        yield spec
+        for name, value in spec.items():
+            if name not in _NO_SPECIFICATION:
+                yield from _parts(value)
+    elif isinstance(spec, list):
+        for value in spec:
+            yield from _parts(value)
 
 
 def _listed(value: JsonValue) -> list[JsonValue]:

@@ -73,10 +73,15 @@ class _StandIn(types.ModuleType):
         """Where nothing is compiled this does nothing."""
 
     def disable(self, *args: Any, **kwargs: Any) -> Any:
-        """Told to let a function be: that one as it is. Other ways to ask are for the real one."""
-        if sys.modules.get(_NAME) is self and args and type(args[0]) is types.FunctionType:
-            self._let_be.add(args[0])
-            return args[0]
+        """Told by torch to let a function of its own be: that one as it is.
+
+        Other ways to ask, and others who ask, are for the real one.
+        """
+        if args and _is_torchs(args[0]):
+            with self._giving_way:
+                if sys.modules.get(_NAME) is self:
+                    self._let_be.add(args[0])
+                    return args[0]
         return self.__getattr__("disable")(*args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
@@ -94,6 +99,8 @@ class _StandIn(types.ModuleType):
 
     def give_way(self) -> None:
         """Let the real one be imported, with nothing done before that it would not have done."""
+        if _SETTINGS in sys.modules:
+            importlib.import_module(_SETTINGS)  # which waits for whoever is loading them
         with self._giving_way:
             if sys.modules.get(_NAME) is not self:
                 return
@@ -106,8 +113,14 @@ class _StandIn(types.ModuleType):
             if self.settings is not None:
                 sys.modules[_SETTINGS] = self.settings
             raise
-        for function in self._let_be:
-            vars(function).pop(_DISABLED, None)  # so that the real one is asked
+        with self._giving_way:
+            for function in self._let_be:
+                vars(function).pop(_DISABLED, None)  # so that the real one is asked
+
+
+def _is_torchs(function: object) -> bool:
+    is_plain = type(function) is types.FunctionType
+    return is_plain and (function.__module__ or "").partition(".")[0] == "torch"
 
 
 class _Parts(MetaPathFinder, Loader):

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Error, Locator, Page, expect
 
-from tests.browser.conftest import Desk, Solver
+from tests.browser.conftest import Desk, Solver, Watch
 from tests.browser.submissions import WRONG_SCALE, hint_of, mutated
 from tests.browser.workbench import (
     PROBLEM,
@@ -86,6 +86,23 @@ def test_from_the_catalogue_to_an_accepted_submission(page: Page) -> None:
     expect(history).to_contain_text("Accepted")
     page.get_by_role("link", name="judge", exact=True).click()
     expect(row_of_exercise(page)).to_contain_text("Solved")
+
+
+def test_what_a_submission_opens_is_said_once_the_judge_answers_again(
+    page: Page, watch: Watch
+) -> None:
+    watch.expect(r"ERR_FAILED")
+    bench = Workbench(page).open()
+    exercise = re.compile(r"/api/problems/[^/]+$")
+    page.route(exercise, lambda route: route.abort())
+    bench.write(REFERENCE)
+    bench.submit()
+    bench.require_passed()
+    expect(bench.results).not_to_contain_text("The editorial")
+    page.unroute(exercise)
+    expect(bench.results).to_contain_text(
+        "The editorial and the reference are open now.", timeout=15_000
+    )
 
 
 def test_the_editor_completes_and_checks_types(page: Page) -> None:
@@ -197,6 +214,7 @@ def test_the_actions_stay_in_one_line_when_the_draft_is_kept(page: Page, slug: s
     page.goto(f"/problems/{slug}")
     actions = page.get_by_role("group", name="Actions")
     before = actions.bounding_box()
+    assert before is not None
     page.get_by_role("tabpanel", name=".py").get_by_role("textbox").click()
     page.keyboard.type("#")
     kept = page.get_by_text("saved ")
@@ -220,6 +238,7 @@ def test_earlier_submissions_are_opened_compared_and_restored(desk: Desk, solver
     expect(page).to_have_url(re.compile(solver.submissions["accepted"]))
     accepted = history.get_by_role("checkbox", name="Compare: Accepted")
     place = accepted.bounding_box()
+    assert place is not None
     accepted.check()
     assert accepted.bounding_box() == place
     history.get_by_role("checkbox", name="Compare: Wrong answer").check()
@@ -286,8 +305,9 @@ def test_on_paper_are_all_charts_with_dark_words(page: Page) -> None:
     page.emulate_media(color_scheme="dark")
     Workbench(page).open()
     charts = page.get_by_role("img", name="Reference preview")
-    assert charts.count() > 1
-    # Nobody has scrolled to them.
+    expect(charts.nth(1)).to_be_attached()
+    charts.first.scroll_into_view_if_needed()
+    # Nobody has scrolled to the others.
     expect(charts.locator("svg")).to_have_count(charts.count())
     words = charts.get_by_text("weight", exact=True).first
     pale = colour_of_words(words)

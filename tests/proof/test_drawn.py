@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 from pydantic import JsonValue
 
+from judge.checks import Charts
 from judge.problem import load_problem
 from judge.proof.drawn import charts_case
 from judge.proof.outcomes import Case
@@ -35,16 +37,42 @@ def places(tmp_path: Path) -> Places:
     return Places(load_problem(write_problem(tmp_path, checks_test_t1_oracle_py=checks)))
 
 
-def case_of(places: Places, **changed: object) -> Case:
-    chart = CHART.model_copy(update={"tier": "T1", **changed})
-    return charts_case(places, [Chart.model_validate(chart.model_dump())])
+def case_of(
+    places: Places,
+    spec: dict[str, JsonValue] = CHART.spec,
+    table: list[dict[str, JsonValue]] = CHART.table,
+) -> Case:
+    """What is said of a chart that a check of T1 records."""
+    charts = Charts()
+    charts.record("weights", title="Weights", spec=spec, table=table)
+    chart = Chart(
+        id="weights", tier="T1", title="Weights", source=charts.source,
+        spec=charts.recorded[0].spec, table=charts.recorded[0].table,
+    )  # fmt: skip
+    return charts_case(places, [chart])
 
 
-@pytest.mark.parametrize("changed", [{}, {"spec": FOLDED, "table": ROWS}], ids=["plain", "folded"])
-def test_a_chart_of_columns_and_of_what_is_made_of_them_holds(
-    places: Places, changed: dict[str, object]
+def drawing(field: str, **more: JsonValue) -> dict[str, JsonValue]:
+    return {"mark": "bar", "encoding": {"x": {"field": field}, "y": {"field": "mine"}}, **more}
+
+
+@pytest.mark.parametrize(
+    ("spec", "table"),
+    [
+        (CHART.spec, CHART.table),
+        (FOLDED, ROWS),
+        (drawing("b_end", transform=[{"bin": True, "field": "at", "as": "b"}]), ROWS),
+        (drawing("3", transform=[{"pivot": "theirs", "value": "mine"}]), ROWS),
+        (drawing("own", data={"values": [{"own": 1, "mine": 2}]}), ROWS),
+        (drawing("wrong"), []),
+        (drawing("at", transform=[{"filter": "datum.at > 0"}]), [{**ROWS[0], "field": "abc"}]),
+    ],
+    ids=["plain", "folded", "binned", "pivoted", "own-data", "no-rows", "odd-column"],
+)
+def test_of_columns_and_of_what_is_made_of_them_nothing_is_said(
+    places: Places, spec: dict[str, JsonValue], table: list[dict[str, JsonValue]]
 ) -> None:
-    assert case_of(places, **changed).holds
+    assert case_of(places, spec, table).findings == []
 
 
 @pytest.mark.parametrize(
@@ -62,7 +90,7 @@ def test_a_chart_of_columns_and_of_what_is_made_of_them_holds(
 def test_what_cannot_be_drawn_is_found_with_the_renderers_reason(
     places: Places, spec: dict[str, JsonValue], reason: str
 ) -> None:
-    case = case_of(places, spec=spec)
+    case = case_of(places, spec)
     assert case.failed
     (found,) = case.findings
     assert found.file.endswith(CHECKS)
@@ -71,8 +99,25 @@ def test_what_cannot_be_drawn_is_found_with_the_renderers_reason(
     assert "\n" not in found.message
 
 
-def test_a_field_that_the_table_does_not_have_is_found(places: Places) -> None:
-    spec = {"mark": "bar", "encoding": {"x": {"field": "kee"}, "y": {"field": "weight"}}}
-    (found,) = case_of(places, spec=spec).findings
-    assert "'kee'" in found.message
-    assert "key, weight" in found.remedy
+@pytest.mark.parametrize(
+    "spec",
+    [drawing("att"), drawing("att", transform=[{"calculate": "1", "as": "one"}])],
+    ids=["plain", "transformed"],
+)
+def test_a_field_that_the_table_does_not_have_is_told(
+    places: Places, spec: dict[str, JsonValue]
+) -> None:
+    case = case_of(places, spec, ROWS)
+    (found,) = case.findings
+    assert case.holds
+    assert "'att'" in found.message
+    assert found.remedy == "name one of: at, mine, theirs"
+
+
+def test_without_a_renderer_nothing_is_claimed(
+    places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    case = case_of(places)
+    assert not case.holds
+    assert "judge[charts]" in case.skipped

@@ -73,12 +73,24 @@ import gc
 import weakref
 def own(x):
     return x
+own.__module__ = "torch.some.part"
 assert torch._dynamo.disable(own) is own
-assert torch.compiler.disable(own)(3) == 3
 kept = weakref.ref(own)
 del own
 gc.collect()
 assert kept() is None
+"""
+STUDENTS_OWN = """
+@torch.compiler.disable
+def twice(x):
+    return 2 * x
+assert torch.equal(twice(torch.ones(2)), 2 * torch.ones(2))
+try:
+    torch.compile(lambda x: twice(x) + 1, backend="eager", fullgraph=True)(torch.ones(2))
+except Exception as error:
+    assert "disable" in str(error), error
+else:
+    raise AssertionError("it was compiled")
 """
 SETTINGS = """
 import torch._dynamo.config

@@ -9,9 +9,11 @@ export function keepEmacsKeys(): Plugin {
     name: "keep-emacs-keys",
     enforce: "pre",
     transform(code, id) {
-      return id.includes("/@replit/codemirror-emacs/")
-        ? code.replace(PURE_STATEMENTS, "$1")
-        : undefined;
+      if (!id.includes("/@replit/codemirror-emacs/")) return;
+      const kept = code.replace(PURE_STATEMENTS, "$1");
+      if (kept === code)
+        this.error("there is no mark to remove: is the package another one by now?");
+      return kept;
     },
   };
 }

@@ -5,7 +5,6 @@ import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { whenIdle } from "../parts/idle";
 
 const NEAR = "600px";
-const CALM_MS = 3000; // by then what is seen and typed into has come
 const SETTLED_MS = 120; // a pane that is being dragged has no width yet
 
 type Place = RefObject<HTMLElement | null>;
@@ -33,10 +32,24 @@ export function useWidth(place: Place): number {
   return width;
 }
 
+/** Charts that nobody has come near to yet: each is drawn by what is kept here. */
+const far = new Set<() => void>();
+let reached = false;
+
+/** Draw the far ones too, one in each idle moment: when a page is printed, nobody can wait. */
+function drawFar(): void {
+  whenIdle(() => {
+    const [draw] = far;
+    if (!draw) return;
+    far.delete(draw);
+    draw();
+    drawFar();
+  });
+}
+
 /**
- * Whether it is near what the reader sees, or has been, or there was nothing else to do.
- *
- * Nobody can be asked to wait for a chart when a page is printed, so all of them are drawn before.
+ * Whether it is near what the reader sees, or has been; or another has been, and there was nothing
+ * else to do. Who never comes near to any chart is not made to load what draws them.
  */
 export function useNear(place: Place): boolean {
   const [near, setNear] = useState(false);
@@ -46,17 +59,20 @@ export function useNear(place: Place): boolean {
     // Panes scroll on their own, so their edges count and not the window's alone.
     const margins = { rootMargin: NEAR, scrollMargin: NEAR };
     const observer = new IntersectionObserver((entries) => {
-      if (entries.some((entry) => entry.isIntersecting)) setNear(true);
+      if (!entries.some((entry) => entry.isIntersecting)) return;
+      setNear(true);
+      reached = true;
+      drawFar();
     }, margins);
     observer.observe(element);
-    const calm = setTimeout(() => {
-      whenIdle(() => {
-        setNear(true);
-      });
-    }, CALM_MS);
+    const draw = () => {
+      setNear(true);
+    };
+    far.add(draw);
+    if (reached) drawFar();
     return () => {
       observer.disconnect();
-      clearTimeout(calm);
+      far.delete(draw);
     };
   }, [place, near]);
   return near;

@@ -28,20 +28,22 @@ export function useProblem(slug: string): { loading: Loading; retry: () => void 
 
   useEffect(() => {
     let current = true;
+    let again: ReturnType<typeof setTimeout> | undefined;
     void load(slug).then((next) => {
-      if (current) setLoading((before) => following(before, next));
+      if (!current) return;
+      setLoading((before) => following(before, next));
+      if (next.state === "away") again = setTimeout(retry, AGAIN_MS);
     });
     return () => {
       current = false;
+      clearTimeout(again);
     };
-  }, [slug, attempt]);
+  }, [slug, attempt, retry]);
 
   useEffect(() => {
     if (loading.state !== "away") return;
-    const timer = setTimeout(retry, AGAIN_MS);
     addEventListener("online", retry);
     return () => {
-      clearTimeout(timer);
       removeEventListener("online", retry);
     };
   }, [loading, retry]);
