@@ -77,10 +77,8 @@ def _unknown_fields(spec: dict[str, JsonValue], columns: Sequence[str]) -> list[
     if has_other_data or not columns:
         return []
     fields = (field for part in parts if isinstance(field := part.get("field"), str))
-    # Those with dots or brackets reach into a value.
-    return [
-        each for each in dict.fromkeys(fields) if each not in known and not set(each) & set(".[\\")
-    ]
+    plain = (field for field in fields if not set(field) & _REACHES_IN)
+    return [field for field in dict.fromkeys(plain) if field not in known]
 
 
 def _made_names(transform: JsonValue) -> set[str] | None:
