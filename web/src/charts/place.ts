@@ -35,10 +35,14 @@ export function useWidth(place: Place): number {
 /** Charts that nobody has come near to yet: each is drawn by what is kept here. */
 const far = new Set<() => void>();
 let reached = false;
+let awaitsIdle = false;
 
 /** Draw the far ones too, one in each idle moment: when a page is printed, nobody can wait. */
 function drawFar(): void {
+  if (awaitsIdle) return; // there is one row of them, whoever asks
+  awaitsIdle = true;
   whenIdle(() => {
+    awaitsIdle = false;
     const [draw] = far;
     if (!draw) return;
     far.delete(draw);
